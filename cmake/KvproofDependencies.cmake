@@ -1,0 +1,10 @@
+# All from the distribution: librapidcheck-dev, libeigen3-dev, libgtest-dev, libcli11-dev, nlohmann-json3-dev, libfmt-dev.
+find_package(Threads REQUIRED)
+find_package(rapidcheck REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json 3.10 REQUIRED)
+find_package(fmt REQUIRED)
+if(KVPROOF_TESTS)
+  find_package(GTest REQUIRED)
+endif()
