@@ -12,11 +12,7 @@
 
 namespace kvproof {
 
-enum class MemoryKind : std::uint32_t {
-  host = KVPROOF_MEMORY_HOST,
-  cuda = KVPROOF_MEMORY_CUDA,
-  own = KVPROOF_MEMORY_OWN
-};
+enum class MemoryKind : std::uint32_t { host = KVPROOF_MEMORY_HOST, cuda = KVPROOF_MEMORY_CUDA, own = KVPROOF_MEMORY_OWN };
 
 enum class Duplicates : std::uint32_t {
   unit = KVPROOF_DUPLICATES_UNIT,
@@ -41,7 +37,7 @@ struct Subject {
   void* state = nullptr;
   std::shared_ptr<void> library;  // keeps the plug-in loaded; null for built-in kernels
 
-  // "flashmla/strict on host": how messages name it.
+  // "flashmla/strict on host" when named after its layout, else "NAME flashmla/strict on host": how messages name it.
   std::string title() const;
 };
 

@@ -23,6 +23,9 @@ KVPROOF_HD constexpr bool f32_is_nan(F32 x) { return f32_magnitude(x) > f32_infi
 KVPROOF_HD constexpr bool f32_is_infinity(F32 x) { return f32_magnitude(x) == f32_infinity; }
 KVPROOF_HD constexpr bool f32_is_finite(F32 x) { return f32_magnitude(x) < f32_infinity; }
 
+// Whether a magnitude is finite and not subnormal.
+KVPROOF_HD constexpr bool f32_is_normal(F32 magnitude) { return magnitude - 0x00800000U < 0x7F000000U; }
+
 // A finite non-zero magnitude as significand * 2^(exponent - 23), 2^23 <= significand < 2^24.
 struct F32Parts {
   std::uint32_t significand;

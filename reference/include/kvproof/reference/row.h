@@ -15,15 +15,43 @@ struct RowImage {
   std::uint8_t scales[8];
 };
 
-// The largest magnitude of `count` elements from `first` on, as amax_contribution defines it.
-KVPROOF_HD inline F32 tile_amax(const std::uint8_t* row, ElementType type, int first, int count, Infinity infinity) {
+// One tile: its values read once, as binary32, then its scale and its codes.
+template <ElementType type, int tile_values>
+KVPROOF_HD inline TileScale encode_tile(const std::uint8_t* row, int first, const Dialect& dialect, Fp8 fp8,
+                                        std::uint8_t limit_code, std::uint8_t* codes) {
+  F32 values[tile_values];
   F32 amax = 0;
-  for (int i = 0; i < count; ++i) {
-    const F32 x = element_to_f32(element_bits(row, type, first + i), type);
-    const F32 magnitude = amax_contribution(x, infinity);
+  for (int i = 0; i < tile_values; ++i) {
+    values[i] = element_to_f32(element_bits(row, type, first + i), type);
+    const F32 magnitude = amax_contribution(values[i], dialect.infinity);
     amax = magnitude > amax ? magnitude : amax;
   }
-  return amax;
+  const TileScale scale = tile_scale(amax, dialect, fp8);
+  for (int i = 0; i < tile_values; ++i) {
+    codes[i] = quantise(values[i], scale, dialect, fp8, limit_code);
+  }
+  return scale;
+}
+
+template <ElementType type>
+KVPROOF_HD inline TileScale encode_tile_of(const std::uint8_t* row, int first, const Dialect& dialect, Fp8 fp8,
+                                           std::uint8_t limit_code, std::uint8_t* codes) {
+  return dialect.layout == Layout::flashmla
+             ? encode_tile<type, layout_shape(Layout::flashmla).tile>(row, first, dialect, fp8, limit_code, codes)
+             : encode_tile<type, layout_shape(Layout::indexer).tile>(row, first, dialect, fp8, limit_code, codes);
+}
+
+KVPROOF_HD inline TileScale encode_tile(const std::uint8_t* row, ElementType type, int first, const Dialect& dialect,
+                                        Fp8 fp8, std::uint8_t limit_code, std::uint8_t* codes) {
+  switch (type) {
+    case ElementType::bf16:
+      return encode_tile_of<ElementType::bf16>(row, first, dialect, fp8, limit_code, codes);
+    case ElementType::fp16:
+      return encode_tile_of<ElementType::fp16>(row, first, dialect, fp8, limit_code, codes);
+    case ElementType::fp32:
+      break;
+  }
+  return encode_tile_of<ElementType::fp32>(row, first, dialect, fp8, limit_code, codes);
 }
 
 // Encodes the `layout_shape(dialect.layout).row_values` elements at `row` (little-endian, no alignment needed).
@@ -36,11 +64,7 @@ KVPROOF_HD inline void encode_row(const std::uint8_t* row, ElementType type, con
   }
   for (int tile = 0; tile < shape.tiles; ++tile) {
     const int first = tile * shape.tile;
-    const TileScale scale = tile_scale(tile_amax(row, type, first, shape.tile, dialect.infinity), dialect, fp8);
-    for (int i = 0; i < shape.tile; ++i) {
-      const F32 x = element_to_f32(element_bits(row, type, first + i), type);
-      image->data[first + i] = quantise(x, scale, dialect, fp8, limit_code);
-    }
+    const TileScale scale = encode_tile(row, type, first, dialect, fp8, limit_code, image->data + first);
     for (int byte = 0; byte < shape.bytes_per_scale; ++byte) {
       image->scales[tile * shape.bytes_per_scale + byte] = static_cast<std::uint8_t>(scale.stored >> (8 * byte));
     }

@@ -1,0 +1,261 @@
+// kvproof check: everything a kernel must hold.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <random>
+
+#include "arenas.h"
+#include "commands.h"
+#include "kernel_choice.h"
+#include "kvproof/device/error.h"
+#include "kvproof/properties/check.h"
+#include "kvproof/reference/names.h"
+#include "progress.h"
+#include "report.h"
+
+namespace kvproof::cli {
+namespace {
+
+struct Options {
+  KernelChoice kernels;
+  double budget_seconds = 30;
+  int cases = 0;
+  std::string seed;
+  std::string json;
+  std::string save = "kvproof-failures";
+  bool verbose = false;
+};
+
+struct Checked {
+  Subject subject;
+  std::vector<PropertyResult> results;
+};
+
+struct Totals {
+  std::int64_t cases = 0;
+  std::int64_t refused = 0;
+  std::int64_t codes = 0;
+  std::int64_t bytes = 0;
+  int broken = 0;
+  int empty = 0;
+
+  void add(const PropertyResult& result) {
+    cases += result.cases;
+    refused += result.refused;
+    codes += result.codes;
+    bytes += result.bytes;
+    broken += result.holds() ? 0 : 1;
+    empty += result.compared_nothing() ? 1 : 0;
+  }
+};
+
+std::uint64_t seed_of(const std::string& text) {
+  if (text.empty()) {
+    std::random_device device;
+    return (std::uint64_t{device()} << 32) | device();
+  }
+  try {
+    std::size_t used = 0;
+    const std::uint64_t seed = std::stoull(text, &used, 0);
+    if (used == text.size() && text.front() != '-') {
+      return seed;
+    }
+  } catch (const std::exception&) {
+  }
+  throw BadInput(fmt::format("--seed {}: expected an integer of 64 bits, decimal or with 0x", text));
+}
+
+bool is_property_of(const Property& property, const Subject& subject) {
+  return property.name != rope_copied().name || layout_shape(subject.dialect.layout).rope != 0;
+}
+
+void print_result(const PropertyResult& result) {
+  std::string line = fmt::format("  {:<24}{:>6} cases  {:>8} codes  {:>9}", result.property->name, result.cases,
+                                 counted(result.codes), bytes_counted(result.bytes));
+  if (result.refused != 0) {
+    line += fmt::format("  {} refused: {}", result.refused, result.refusal);
+  }
+  fmt::print("{}\n", line);
+}
+
+void print_failure(const PropertyResult& result, const Options& options, const Chosen& chosen) {
+  const Failure& failure = *result.failure;
+  fmt::print("  {} FAILS after {} cases, shrunk in {} steps{}\n", result.property->name, result.cases, failure.shrink_steps,
+             failure.shrink_cut ? " (time for shrinking ran out)" : "");
+  fmt::print("    {}\n    call: {}\n", failure.breach.summary, failure.call);
+  print_places(failure.breach);
+  KernelChoice again = options.kernels;
+  again.kernel = shell_quoted(again.kernel);
+  if (options.kernels.kernel.empty()) {
+    again.kernel.clear();
+  }
+  fmt::print("    repeat: {} replay {}{}\n", shell_quoted(chosen.program), shell_quoted(failure.file.string()),
+             again.arguments());
+}
+
+void print_subject(const Checked& checked, const Options& options, const Chosen& chosen) {
+  Totals totals;
+  for (const PropertyResult& result : checked.results) {
+    totals.add(result);
+  }
+  const char* word = totals.broken != 0 ? "FAILS" : (totals.empty != 0 ? "EMPTY" : "holds");
+  fmt::print("{}  {}: {} properties, {} cases, {} codes, {} compared\n", word, checked.subject.title(),
+             checked.results.size(), totals.cases, counted(totals.codes), bytes_counted(totals.bytes));
+  for (const PropertyResult& result : checked.results) {
+    if (!result.holds()) {
+      print_failure(result, options, chosen);
+    } else if (options.verbose || result.compared_nothing()) {
+      print_result(result);
+    }
+    if (result.compared_nothing()) {
+      fmt::print("    nothing was compared: every call was refused\n");
+    }
+  }
+}
+
+Json result_json(const PropertyResult& result) {
+  Json json{{"name", result.property->name},
+            {"promise", result.property->promise},
+            {"holds", result.holds() && !result.compared_nothing()},
+            {"cases", result.cases},
+            {"refused", result.refused},
+            {"codes", result.codes},
+            {"bytes", result.bytes}};
+  if (!result.refusal.empty()) {
+    json["refusal"] = result.refusal;
+  }
+  if (result.failure) {
+    json["failure"] = breach_json(result.failure->breach);
+    json["failure"]["call"] = result.failure->call;
+    json["failure"]["file"] = result.failure->file.string();
+    json["failure"]["shrink_steps"] = result.failure->shrink_steps;
+    json["failure"]["shrink_cut"] = result.failure->shrink_cut;
+  }
+  return json;
+}
+
+class Run {
+ public:
+  Run(const Options& options, const Chosen& chosen) : options_(options), chosen_(chosen), seed_(seed_of(options.seed)) {}
+
+  int work() {
+    const auto start = std::chrono::steady_clock::now();
+    const std::vector<Subject> subjects = options_.kernels.subjects();
+    std::size_t steps = 0;
+    for (const Subject& subject : subjects) {
+      for (const Property& property : properties()) {
+        steps += is_property_of(property, subject) ? 1 : 0;
+      }
+    }
+    CheckOptions check;
+    check.seed = seed_;
+    check.budget = std::chrono::duration<double>(options_.budget_seconds / static_cast<double>(steps));
+    check.save = options_.save;
+    if (options_.cases > 0) {
+      check.cases = options_.cases;
+    }
+    std::size_t step = 0;
+    for (const Subject& subject : subjects) {
+      Arena& arena = arenas_.of(subject);
+      Checked checked{subject, {}};
+      for (const Property& property : properties()) {
+        if (!is_property_of(property, subject)) {
+          continue;
+        }
+        ++step;
+        checked.results.push_back(check_property(arena, subject, property, check, [&](const PropertyResult& so_far) {
+          progress_.show(fmt::format("[{}/{}] {} {}: {} cases, {} codes", step, steps, subject.title(), property.name,
+                                     so_far.cases, counted(so_far.codes)));
+        }));
+        totals_.add(checked.results.back());
+      }
+      progress_.clear();
+      print_subject(checked, options_, chosen_);
+      std::fflush(stdout);
+      checked_.push_back(std::move(checked));
+    }
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    print_totals(steps);
+    if (!options_.json.empty()) {
+      write_json(options_.json, json());
+    }
+    // A check that compared nothing has shown nothing, and must not look like one that passed.
+    return totals_.broken != 0 ? fails : (totals_.empty != 0 ? cannot_run : holds);
+  }
+
+ private:
+  void print_totals(std::size_t steps) const {
+    const char* verdict = totals_.broken != 0 ? "FAILS" : (totals_.empty != 0 ? "NOTHING COMPARED" : "holds");
+    fmt::print("\n{}: {} of {} properties hold over {} kernel{}\n", verdict,
+               steps - static_cast<std::size_t>(totals_.broken) - static_cast<std::size_t>(totals_.empty), steps,
+               checked_.size(), checked_.size() == 1 ? "" : "s");
+    fmt::print("compared: {} cases ({} refused), {} codes, {} on {}\n", totals_.cases, totals_.refused,
+               counted(totals_.codes), bytes_counted(totals_.bytes), arenas_.devices());
+    fmt::print("seed 0x{:x}, {:.1f} s\n", seed_, seconds_);
+  }
+
+  Json json() const {
+    Json kernels = Json::array();
+    for (const Checked& checked : checked_) {
+      Json results = Json::array();
+      for (const PropertyResult& result : checked.results) {
+        results.push_back(result_json(result));
+      }
+      kernels.push_back({{"name", checked.subject.name},
+                         {"origin", checked.subject.origin},
+                         {"layout", name_of(checked.subject.dialect.layout)},
+                         {"dialect", checked.subject.dialect_name},
+                         {"memory", name_of(checked.subject.memory)},
+                         {"properties", std::move(results)}});
+    }
+    return {{"kvproof", KVPROOF_VERSION},
+            {"command", "check"},
+            {"holds", totals_.broken == 0 && totals_.empty == 0},
+            {"device", arenas_.devices()},
+            {"seed", fmt::format("0x{:x}", seed_)},
+            {"seconds", seconds_},
+            {"cases", totals_.cases},
+            {"refused", totals_.refused},
+            {"codes", totals_.codes},
+            {"bytes", totals_.bytes},
+            {"kernels", std::move(kernels)}};
+  }
+
+  const Options& options_;
+  const Chosen& chosen_;
+  std::uint64_t seed_;
+  Progress progress_;
+  Arenas arenas_;
+  std::vector<Checked> checked_;
+  Totals totals_;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+void add_check(CLI::App& app, Chosen& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("check", "Check that kernels store exactly what the model says");
+  options->kernels.add_to(*command);
+  command
+      ->add_option("--budget", options->budget_seconds, "Time for the whole check: seconds, or a number with s, ms, m or h")
+      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}))
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--cases", options->cases, "Exactly this many cases a property and kernel, instead of a budget")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", options->seed, "Seed of the generated cases (default: a fresh one, printed)");
+  command->add_option("--save", options->save, "Folder for the cases that failed")->capture_default_str();
+  command->add_option("--json", options->json, "Write all results, with every wrong byte, to this file");
+  command->add_flag("-v,--verbose", options->verbose, "A line for every property");
+  command->footer(
+      "Examples:\n"
+      "  kvproof check\n"
+      "  kvproof check --kernel ./my_kernel.so --budget 2m --json result.json\n"
+      "Exit status: 0 holds, 1 a property fails, 2 bad usage or input, 3 could not run.");
+  command->callback([&chosen, options] { chosen.work = [&chosen, options] { return Run(*options, chosen).work(); }; });
+}
+
+}  // namespace kvproof::cli

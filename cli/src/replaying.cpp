@@ -1,0 +1,90 @@
+#include "replaying.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands.h"
+#include "kvproof/device/error.h"
+#include "kvproof/properties/describe.h"
+#include "kvproof/properties/property.h"
+
+namespace kvproof::cli {
+namespace {
+
+template <class T>
+bool has(const std::vector<T>& values, T value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+bool has_duplicates(const FiledCase& filed) {
+  return std::any_of(filed.expected.begin(), filed.expected.end(),
+                     [](const ExpectedRun& run) { return run.any_of.size() > 1; });
+}
+
+bool takes(const Subject& subject, const FiledCase& filed) {
+  const StoreShape& s = filed.run.shape;
+  return subject.dialect == filed.dialect && has(subject.input_types, s.input_type) &&
+         has(subject.index_types, s.index_type) && has(subject.fp8_types, s.fp8) &&
+         (subject.page_sizes.empty() || has(subject.page_sizes, s.page_size)) &&
+         !(subject.duplicates == Duplicates::forbidden && has_duplicates(filed));
+}
+
+std::optional<Breach> breach_in(const Trial& trial) {
+  if (const auto wrong = misbehaviour(trial)) {
+    return Breach{*wrong, {}, {}};
+  }
+  return breach_of(wrong_of(trial, [](const WrongByte&) { return true; }), trial);
+}
+
+}  // namespace
+
+Replayer::Replayer(std::vector<Subject> subjects) : subjects_(std::move(subjects)) {}
+
+int Replayer::run(const FiledCase& filed, const std::string& file) {
+  int ran = 0;
+  for (const Subject& subject : subjects_) {
+    if (!takes(subject, filed)) {
+      continue;
+    }
+    ++ran;
+    ++cases_;
+    const Trial trial = try_case(arenas_.of(subject), subject, filed.run);
+    bytes_ += trial.bytes();
+    codes_ += trial.codes();
+    refused_ += trial.refused() ? 1 : 0;
+    if (const auto breach = breach_in(trial)) {
+      ++broken_;
+      fmt::print("FAILS  {} case {}: {}\n    {}\n    call: {}\n", file, filed.id, subject.title(), breach->summary,
+                 describe_call(filed.run));
+      print_places(*breach);
+      Json failure = breach_json(*breach);
+      failure["file"] = file;
+      failure["case"] = filed.id;
+      failure["kernel"] = subject.title();
+      failures_.push_back(std::move(failure));
+    }
+  }
+  return ran;
+}
+
+int Replayer::conclude(const std::string& json_path, const std::string& command) const {
+  const bool nothing = cases_ == refused_;
+  fmt::print("{}: {} of {} runs hold ({} refused), {} codes, {} compared on {}\n",
+             broken_ != 0 ? "FAILS" : (nothing ? "NOTHING COMPARED" : "holds"), cases_ - broken_ - refused_, cases_,
+             refused_, counted(codes_), bytes_counted(bytes_), arenas_.devices().empty() ? "no device" : arenas_.devices());
+  if (!json_path.empty()) {
+    write_json(json_path, {{"kvproof", KVPROOF_VERSION},
+                           {"command", command},
+                           {"holds", broken_ == 0 && !nothing},
+                           {"device", arenas_.devices()},
+                           {"runs", cases_},
+                           {"refused", refused_},
+                           {"codes", codes_},
+                           {"bytes", bytes_},
+                           {"failures", failures_}});
+  }
+  return broken_ != 0 ? fails : (nothing ? cannot_run : holds);
+}
+
+}  // namespace kvproof::cli

@@ -1,0 +1,36 @@
+// Running filed cases on every kernel that takes them: what `replay` and `vectors check` share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arenas.h"
+#include "kvproof/properties/case_file.h"
+#include "report.h"
+
+namespace kvproof::cli {
+
+class Replayer {
+ public:
+  explicit Replayer(std::vector<Subject> subjects);
+
+  // Runs the case on each subject that speaks its dialect and takes its types; prints what is wrong. Returns how many did.
+  int run(const FiledCase& filed, const std::string& file);
+
+  // Prints the totals, writes the JSON if a path is given, and returns the exit status.
+  int conclude(const std::string& json_path, const std::string& command) const;
+
+  std::int64_t cases() const { return cases_; }
+
+ private:
+  std::vector<Subject> subjects_;
+  Arenas arenas_;
+  std::int64_t cases_ = 0;
+  std::int64_t refused_ = 0;
+  std::int64_t broken_ = 0;
+  std::int64_t codes_ = 0;
+  std::int64_t bytes_ = 0;
+  Json failures_ = Json::array();
+};
+
+}  // namespace kvproof::cli

@@ -1,0 +1,34 @@
+// What commands print and write about results.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kvproof/properties/check.h"
+
+namespace kvproof::cli {
+
+using Json = nlohmann::ordered_json;
+
+// "12.3 M", "4.56 G".
+std::string counted(std::int64_t count);
+
+// "12.3 MB": powers of 1000.
+std::string bytes_counted(std::int64_t bytes);
+
+// A text as a shell takes it, quoted where it must be.
+std::string shell_quoted(const std::string& argument);
+
+// Prints the first places of a breach, indented, and how many more there are.
+void print_places(const Breach& breach);
+
+// A breach with every wrong byte.
+Json breach_json(const Breach& breach);
+
+// Writes a JSON file, or throws CannotRun.
+void write_json(const std::filesystem::path& path, const Json& json);
+
+}  // namespace kvproof::cli

@@ -1,0 +1,30 @@
+// Cases for one subject: shapes it takes, values and indices where kernels go wrong, and how a failing case gets smaller.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kvproof/device/subject.h"
+#include "kvproof/properties/case.h"
+#include "kvproof/properties/draw.h"
+#include "kvproof/properties/indices.h"
+#include "kvproof/properties/values.h"
+
+namespace kvproof {
+
+// What a property wants drawn more often.
+struct CaseFocus {
+  ValueWeights values = balanced_values;
+  IndexWeights indices = balanced_indices;
+  std::int64_t most_tokens = 96;
+  // Shared by all tokens of a case: encoding is the cost of a case, and address properties need no fresh values.
+  bool fresh_rows = true;
+};
+
+// One case; `size` from 0 to 100 scales the batch.
+Case draw_case(Draw& draw, const Subject& subject, const CaseFocus& focus, int size);
+
+// Cases a step smaller than `c`, the boldest steps first. Each can be run for the subject.
+std::vector<Case> smaller_cases(const Case& c, const Subject& subject);
+
+}  // namespace kvproof

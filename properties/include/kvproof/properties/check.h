@@ -1,0 +1,51 @@
+// Checking a subject: properties over generated cases, the first failure shrunk and saved.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kvproof/properties/property.h"
+
+namespace kvproof {
+
+struct CheckOptions {
+  std::uint64_t seed = 0;
+  std::chrono::duration<double> budget{0};  // for one property of one subject; at least one batch is run
+  std::optional<int> cases;                 // exactly so many cases instead of a budget
+  std::chrono::duration<double> shrink_budget{5};
+  std::filesystem::path save = "kvproof-failures";
+};
+
+struct Failure {
+  Breach breach;               // of the shrunk case
+  std::string call;            // the shrunk case in one line
+  std::filesystem::path file;  // where it is saved
+  std::int64_t shrink_steps = 0;
+  bool shrink_cut = false;  // the time for shrinking ran out
+};
+
+struct PropertyResult {
+  const Property* property = nullptr;
+  std::int64_t cases = 0;    // run and compared
+  std::int64_t refused = 0;  // of them, refused by the kernel
+  std::int64_t codes = 0;
+  std::int64_t bytes = 0;
+  std::string refusal;  // the first refusal's message
+  std::optional<Failure> failure;
+
+  bool holds() const { return !failure.has_value(); }
+  // A property that no case was stored for has shown nothing.
+  bool compared_nothing() const { return holds() && cases == refused; }
+};
+
+// Checks one property of one subject in `arena`. `each_case` is called after every case. Throws CannotRun when the device
+// breaks or a failure cannot be saved.
+PropertyResult check_property(Arena& arena, const Subject& subject, const Property& property, const CheckOptions& options,
+                              const std::function<void(const PropertyResult&)>& each_case);
+
+}  // namespace kvproof

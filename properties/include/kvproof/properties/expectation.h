@@ -1,0 +1,84 @@
+// What a store must leave in the pool: who owns each slot, and the bytes each owner may leave there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kvproof/device/poison.h"
+#include "kvproof/device/subject.h"
+#include "kvproof/properties/case.h"
+#include "kvproof/reference/row.h"
+
+namespace kvproof {
+
+inline constexpr std::int32_t nobody = -1;
+
+// The tokens whose rows may stand in a slot are a chain: first[page * page_size + slot], then next[token], until `nobody`.
+// Plain arrays, so that a judge on the GPU reads them as they are.
+struct ExpectationView {
+  StoreShape shape;
+  bool pad_written = false;
+  const std::int32_t* first = nullptr;
+  const std::int32_t* next = nullptr;
+  const RowImage* rows = nullptr;
+  Poison poison;
+};
+
+// What one byte of the pool must be.
+struct ByteRule {
+  std::int32_t token;  // the owner, or `nobody`: then the poison stays
+  bool contended;      // several tokens own the unit: `expected` is that of the first
+  std::uint8_t expected;
+};
+
+// The bytes of a slot's image, addressed as in the page.
+KVPROOF_HD inline std::uint8_t image_byte(const RowImage& image, const LayoutShape& layout, const PagePlace& place) {
+  switch (place.region) {
+    case Region::code:
+      return image.data[place.tile * layout.tile + place.element];
+    case Region::rope:
+      return image.data[layout.codes + 2 * place.element + place.byte];
+    case Region::scale:
+      return image.scales[place.tile * layout.bytes_per_scale + place.byte];
+    case Region::pad:
+    case Region::tail:
+      break;
+  }
+  return 0;  // a written pad byte is 0
+}
+
+KVPROOF_HD inline ByteRule rule_of(const ExpectationView& view, std::int64_t page, std::int64_t within) {
+  const PagePlace place = place_in_page(view.shape.layout, view.shape.page_size, within);
+  const bool slot_byte = place.region != Region::tail && (place.region != Region::pad || view.pad_written);
+  const std::int32_t token = slot_byte ? view.first[page * view.shape.page_size + place.slot] : nobody;
+  if (token == nobody) {
+    return {nobody, false, poison_byte(view.poison, page * view.shape.page_stride + within)};
+  }
+  return {token, view.next[token] != nobody, image_byte(view.rows[token], layout_shape(view.shape.layout), place)};
+}
+
+struct Expectation {
+  StoreShape shape;
+  Dialect dialect;
+  Duplicates duplicates = Duplicates::unit;
+  std::vector<std::int32_t> first;
+  std::vector<std::int32_t> next;
+  std::vector<RowImage> rows;
+  std::int64_t stored_tokens = 0;
+
+  ExpectationView view(const Poison& poison) const;
+};
+
+// Encodes every stored token of the case. With Duplicates::last only the last token of a slot is in its chain. Throws
+// BadInput when a token is outside the dialect's contract.
+Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates);
+
+// Why a case cannot be run under a dialect (a stride too small, an index outside the contract, ...), or nothing.
+std::optional<std::string> case_contradiction(const Case& c, const Dialect& dialect);
+
+// The index array as the kernel reads it.
+std::vector<std::uint8_t> index_bytes_of(const Case& c);
+
+}  // namespace kvproof

@@ -1,0 +1,54 @@
+// A trial: one case, run under two complementary poisons and judged.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "kvproof/device/arena.h"
+#include "kvproof/properties/case.h"
+#include "kvproof/properties/judge.h"
+
+namespace kvproof {
+
+struct Trial {
+  const Subject* subject = nullptr;
+  const Case* run = nullptr;
+  Expectation expected;
+  std::array<Observation, 2> seen;  // poison, complement
+  std::array<Judgement, 2> judged;
+
+  bool refused() const { return seen[0].outcome == Outcome::refused && seen[1].outcome == Outcome::refused; }
+
+  std::int64_t bytes() const { return judged[0].bytes + judged[1].bytes; }
+  std::int64_t codes() const { return refused() ? 0 : judged[0].codes + judged[1].codes; }
+};
+
+// Runs and judges. Throws BadInput when the case is outside the subject's contract, CannotRun when the device breaks.
+Trial try_case(Arena& arena, const Subject& subject, const Case& c);
+
+// What a kernel said when it failed, or when it refused under one poison and not under the other.
+std::optional<std::string> misbehaviour(const Trial& trial);
+
+// The wrong bytes of either run that `is_mine` picks, as one judgement in order of area and offset.
+template <class IsMine>
+Judgement wrong_of(const Trial& trial, IsMine is_mine) {
+  std::map<std::pair<Area, std::int64_t>, WrongByte> found;
+  for (const Judgement& judged : trial.judged) {
+    for (const WrongByte& wrong : judged.wrong) {
+      if (is_mine(wrong)) {
+        found.insert({{wrong.area, wrong.offset}, wrong});
+      }
+    }
+  }
+  Judgement mine;
+  for (const auto& [where, wrong] : found) {
+    mine.wrong.push_back(wrong);
+  }
+  mine.wrong_bytes = static_cast<std::int64_t>(mine.wrong.size());
+  return mine;
+}
+
+}  // namespace kvproof

@@ -1,0 +1,118 @@
+#include "kvproof/properties/case_generator.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace kvproof {
+namespace {
+
+std::int64_t draw_page_size(Draw& draw, const Subject& subject) {
+  if (!subject.page_sizes.empty()) {
+    return draw.of(subject.page_sizes);
+  }
+  // Production's own, then sizes that are no power of two.
+  return draw.of<std::int64_t>({2, 2, 64, 64, 256, 1, 3, 5, 7, 16, 100, 128});
+}
+
+std::int64_t draw_page_stride(Draw& draw, Layout layout, std::int64_t page_size) {
+  const std::int64_t smallest = smallest_page_stride(layout, page_size);
+  const std::int64_t production = production_page_stride(layout, page_size);
+  switch (draw.below(8)) {
+    case 0:
+      return smallest;
+    case 1:
+      return (smallest + 15) / 16 * 16 + 16 * draw.below(64);
+    case 2:
+      return smallest + 4 * draw.below(64);
+    case 3:
+      return production + 576 * draw.between(1, 4);
+    default:
+      return production;
+  }
+}
+
+std::int64_t draw_row_stride(Draw& draw, const StoreShape& shape) {
+  const std::int64_t row = shape.row_bytes();
+  switch (draw.below(6)) {
+    case 0:
+      return row + 16 * draw.between(1, 16);
+    case 1:
+      return row + element_bytes(shape.input_type) * draw.between(1, 7);
+    default:
+      return row;
+  }
+}
+
+std::int64_t draw_tokens(Draw& draw, const CaseFocus& focus, int size) {
+  const std::int64_t most = std::max<std::int64_t>(1, focus.most_tokens * size / 100);
+  switch (draw.below(16)) {
+    case 0:
+      return 0;
+    case 1:
+      return 1;
+    case 2:
+      return std::min<std::int64_t>(most, draw.between(31, 33));
+    default:
+      return draw.between(1, most);
+  }
+}
+
+void draw_row(Draw& draw, const CaseFocus& focus, const Subject& subject, const StoreShape& shape, std::uint8_t* row) {
+  const LayoutShape layout = layout_shape(shape.layout);
+  for (int tile = 0; tile < layout.tiles; ++tile) {
+    draw_tile(draw, draw_class(draw, focus.values, subject.dialect), subject.dialect, shape.fp8, shape.input_type, row,
+              tile * layout.tile, layout.tile);
+  }
+  draw_rope(draw, subject.dialect, shape.input_type, row, layout.codes, layout.rope);
+}
+
+// The bytes between rows are nobody's values: a kernel that reads them is wrong, so they are drawn too.
+std::vector<std::uint8_t> draw_input(Draw& draw, const CaseFocus& focus, const Subject& subject, const StoreShape& shape) {
+  std::vector<std::uint8_t> input(static_cast<std::size_t>(shape.input_bytes()));
+  for (std::uint8_t& byte : input) {
+    byte = 0xA5;
+  }
+  for (std::int64_t token = 0; token < shape.tokens; ++token) {
+    std::uint8_t* row = input.data() + token * shape.row_stride;
+    if (focus.fresh_rows || token < 4) {
+      draw_row(draw, focus, subject, shape, row);
+    } else {
+      // A rotation of an earlier row tells tokens apart at the cost of a copy.
+      const std::uint8_t* from = input.data() + (token % 4) * shape.row_stride;
+      const std::int64_t turn = element_bytes(shape.input_type) * (token % 61);
+      std::memcpy(row, from + turn, static_cast<std::size_t>(shape.row_bytes() - turn));
+      std::memcpy(row + shape.row_bytes() - turn, from, static_cast<std::size_t>(turn));
+    }
+  }
+  return input;
+}
+
+// A rotation may carry a rope NaN of a wider type among the codes, or the other way round.
+bool rows_may_rotate(const Subject& subject) {
+  return subject.dialect.nan != NanCode::unstated && subject.dialect.infinity != Infinity::unstated;
+}
+
+}  // namespace
+
+Case draw_case(Draw& draw, const Subject& subject, const CaseFocus& focus, int size) {
+  Case c;
+  StoreShape& s = c.shape;
+  s.layout = subject.dialect.layout;
+  s.input_type = draw.of(subject.input_types);
+  s.index_type = draw.of(subject.index_types);
+  s.fp8 = draw.of(subject.fp8_types);
+  s.page_size = draw_page_size(draw, subject);
+  s.pages = s.page_size >= 64 ? draw.between(1, 3) : draw.between(1, 12);
+  s.page_stride = draw_page_stride(draw, s.layout, s.page_size);
+  c.indices = draw_indices(draw, static_cast<IndexPattern>(draw.weighted(focus.indices)), subject,
+                           draw_tokens(draw, focus, size), s.pages, s.page_size);
+  s.tokens = static_cast<std::int64_t>(c.indices.size());
+  s.row_stride = draw_row_stride(draw, s);
+  CaseFocus values = focus;
+  values.fresh_rows = focus.fresh_rows || !rows_may_rotate(subject);
+  c.input = draw_input(draw, values, subject, s);
+  c.poison_seed = draw.bits();
+  return c;
+}
+
+}  // namespace kvproof

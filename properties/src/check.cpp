@@ -1,0 +1,188 @@
+#include "kvproof/properties/check.h"
+
+#include <fmt/format.h>
+#include <rapidcheck.h>
+
+#include <fstream>
+
+#include "kvproof/device/error.h"
+#include "kvproof/properties/case_file.h"
+#include "kvproof/properties/describe.h"
+#include "kvproof/reference/names.h"
+
+namespace kvproof {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using rc::detail::CaseDescription;
+using rc::detail::CaseResult;
+
+constexpr int batch = 25;  // cases between two looks at the clock
+
+class Quiet : public rc::detail::TestListener {
+ public:
+  void onTestCaseFinished(const CaseDescription&) override {}
+  void onShrinkTried(const CaseDescription&, bool) override {}
+  void onTestFinished(const rc::detail::TestMetadata&, const rc::detail::TestResult&) override {}
+};
+
+std::string file_name(const Subject& subject, const Property& property, std::uint64_t seed) {
+  return fmt::format("{}-{}-{}-{}-{:x}.json", subject.name, name_of(subject.dialect.layout), subject.dialect_name,
+                     property.name, seed);
+}
+
+void save(const std::filesystem::path& path, const Subject& subject, const Property& property, const Case& c,
+          const Breach& breach) {
+  FiledCase filed;
+  filed.id = "finding";
+  filed.comment = fmt::format("{} breaks {}: {}", subject.title(), property.name, property.promise);
+  filed.dialect_name = subject.dialect_name;
+  filed.dialect = subject.dialect;
+  filed.run = c;
+  filed.expected = expected_runs(c, subject.dialect);
+  filed.found_in = subject.title();
+  filed.finding = breach.summary;
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  std::ofstream out(path, std::ios::binary);
+  out << write_cases({{}, {filed}});
+  out.close();
+  if (!out) {
+    throw CannotRun(fmt::format("{}: cannot be written", path.string()));
+  }
+}
+
+// Runs cases until one breaks the property, then remembers the smallest that does.
+class Search {
+ public:
+  Search(Arena& arena, const Subject& subject, const Property& property, const CheckOptions& options,
+         const std::function<void(const PropertyResult&)>& each_case)
+      : arena_(arena), subject_(subject), property_(property), options_(options), each_case_(each_case) {
+    result_.property = &property;
+  }
+
+  PropertyResult run() {
+    const auto stop = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.budget);
+    std::uint64_t seed = options_.seed;
+    for (const char letter : fmt::format("{}/{}", subject_.title(), property_.name)) {
+      seed = (seed ^ static_cast<std::uint8_t>(letter)) * 0x100000001B3ULL;  // every property of every subject its own cases
+    }
+    std::int64_t left = options_.cases.value_or(0);
+    do {
+      const int count = options_.cases ? static_cast<int>(std::min<std::int64_t>(left, batch)) : batch;
+      rc::detail::TestParams params;
+      params.seed = seed++;
+      params.maxSuccess = count;
+      Quiet quiet;
+      const auto outcome = rc::detail::checkProperty(property(), rc::detail::TestMetadata{}, params, quiet, {});
+      if (error_) {
+        std::rethrow_exception(error_);
+      }
+      left -= count;
+      if (smallest_) {
+        finish();
+        break;
+      }
+      if (!outcome.is<rc::detail::SuccessResult>()) {
+        throw CannotRun(fmt::format("{}: the property could not be run", property_.name));
+      }
+    } while (options_.cases ? left > 0 : Clock::now() < stop);
+    return std::move(result_);
+  }
+
+ private:
+  rc::detail::Property property() {
+    const rc::Gen<Case> cases = [this](const rc::Random& random, int size) {
+      rc::Random source(random);
+      Draw draw(source.next());
+      return rc::shrinkable::shrinkRecur(draw_case(draw, subject_, property_.focus, size), [this](const Case& c) {
+        return rc::seq::fromContainer(shrinking_over() ? std::vector<Case>{} : smaller_cases(c, subject_));
+      });
+    };
+    return rc::gen::map(cases, [this](Case&& c) { return judge_case(std::move(c)); });
+  }
+
+  bool shrinking_over() const { return error_ != nullptr || (shrink_stop_ && Clock::now() >= *shrink_stop_); }
+
+  CaseDescription judge_case(Case&& c) {
+    const auto said = [](CaseResult::Type type) {
+      CaseDescription description;
+      description.result = CaseResult(type);
+      description.example = [] { return rc::detail::Example{}; };
+      return description;
+    };
+    if (shrinking_over()) {
+      shrink_cut_ = smallest_.has_value();
+      return said(CaseResult::Type::Success);
+    }
+    try {
+      Trial trial = try_case(arena_, subject_, c);
+      count(trial);
+      std::optional<Breach> breach;
+      if (const auto wrong = misbehaviour(trial)) {
+        breach = Breach{*wrong, {}, {}};
+      } else if (!trial.refused() || property_.broken == untouched_bytes_stay().broken) {
+        breach = property_.broken(trial);
+      }
+      if (!breach) {
+        return said(CaseResult::Type::Success);
+      }
+      shrink_steps_ += smallest_ ? 1 : 0;
+      if (!smallest_) {
+        shrink_stop_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.shrink_budget);
+        file_ = options_.save / file_name(subject_, property_, options_.seed);
+        save(file_, subject_, property_, c, *breach);  // before shrinking: it may never end
+      }
+      smallest_ = std::move(c);
+      breach_ = std::move(*breach);
+      return said(CaseResult::Type::Failure);
+    } catch (...) {
+      error_ = std::current_exception();  // RapidCheck would take it for a failing case
+      return said(CaseResult::Type::Success);
+    }
+  }
+
+  void count(const Trial& trial) {
+    result_.bytes += trial.bytes();
+    result_.codes += trial.codes();
+    if (smallest_) {
+      return;  // shrinking adds no cases
+    }
+    ++result_.cases;
+    if (trial.refused()) {
+      ++result_.refused;
+      if (result_.refusal.empty()) {
+        result_.refusal = trial.seen[0].message;
+      }
+    }
+    each_case_(result_);
+  }
+
+  void finish() {
+    save(file_, subject_, property_, *smallest_, breach_);
+    result_.failure = Failure{breach_, describe_call(*smallest_), file_, shrink_steps_, shrink_cut_};
+  }
+
+  Arena& arena_;
+  const Subject& subject_;
+  const Property& property_;
+  const CheckOptions& options_;
+  const std::function<void(const PropertyResult&)>& each_case_;
+  PropertyResult result_;
+  std::optional<Case> smallest_;
+  Breach breach_;
+  std::filesystem::path file_;
+  std::optional<Clock::time_point> shrink_stop_;
+  std::int64_t shrink_steps_ = 0;
+  bool shrink_cut_ = false;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+PropertyResult check_property(Arena& arena, const Subject& subject, const Property& property, const CheckOptions& options,
+                              const std::function<void(const PropertyResult&)>& each_case) {
+  return Search(arena, subject, property, options, each_case).run();
+}
+
+}  // namespace kvproof

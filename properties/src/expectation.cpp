@@ -1,0 +1,107 @@
+#include "kvproof/properties/expectation.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "kvproof/device/error.h"
+#include "kvproof/reference/model.h"
+#include "kvproof/reference/names.h"
+
+namespace kvproof {
+
+ExpectationView Expectation::view(const Poison& poison) const {
+  ExpectationView v;
+  v.shape = shape;
+  v.pad_written = dialect.pad == Pad::zero;
+  v.first = first.data();
+  v.next = next.data();
+  v.rows = rows.data();
+  v.poison = poison;
+  return v;
+}
+
+Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates) {
+  Expectation e;
+  e.shape = c.shape;
+  e.dialect = dialect;
+  e.duplicates = duplicates;
+  e.first.assign(static_cast<std::size_t>(c.shape.capacity()), nobody);
+  e.next.assign(static_cast<std::size_t>(c.shape.tokens), nobody);
+  e.rows.resize(static_cast<std::size_t>(c.shape.tokens));
+  for (std::int64_t token = 0; token < c.shape.tokens; ++token) {
+    const auto t = static_cast<std::size_t>(token);
+    const Location at = locate(c.indices[t], c.shape.pages, c.shape.page_size, dialect);
+    if (at.fate == Fate::skipped) {
+      continue;
+    }
+    if (at.fate == Fate::outside_contract) {
+      throw BadInput(fmt::format("token {}: index {} is outside the dialect's contract, expected 0 to {}", token,
+                                 c.indices[t], c.shape.capacity() - 1));
+    }
+    model::encode_row(c.input.data() + token * c.shape.row_stride, c.shape.input_type, dialect, c.shape.fp8, &e.rows[t]);
+    std::int32_t& head = e.first[static_cast<std::size_t>(at.page * c.shape.page_size + at.slot)];
+    e.next[t] = duplicates == Duplicates::last ? nobody : head;
+    head = static_cast<std::int32_t>(token);
+    ++e.stored_tokens;
+  }
+  return e;
+}
+
+std::optional<std::string> case_contradiction(const Case& c, const Dialect& dialect) {
+  const StoreShape& s = c.shape;
+  if (s.layout != dialect.layout) {
+    return fmt::format("layout {}: the dialect is of layout {}", name_of(s.layout), name_of(dialect.layout));
+  }
+  if (s.tokens < 0 || s.tokens > std::numeric_limits<std::int32_t>::max()) {
+    return fmt::format("tokens {}: expected 0 to {}", s.tokens, std::numeric_limits<std::int32_t>::max());
+  }
+  if (s.page_size < 1 || s.page_size > std::numeric_limits<std::int32_t>::max()) {
+    return fmt::format("page size {}: expected 1 to {}", s.page_size, std::numeric_limits<std::int32_t>::max());
+  }
+  if (s.pages < 1 || s.pages > (std::int64_t{1} << 40)) {
+    return fmt::format("pages {}: expected 1 to 2^40", s.pages);
+  }
+  if (s.page_stride < smallest_page_stride(s.layout, s.page_size)) {
+    return fmt::format("page stride {}: expected at least {} for page size {} of layout {}", s.page_stride,
+                       smallest_page_stride(s.layout, s.page_size), s.page_size, name_of(s.layout));
+  }
+  if (s.page_stride > (std::int64_t{1} << 50) / s.pages) {
+    return fmt::format("page stride {}: {} pages of it exceed 2^50 bytes", s.page_stride, s.pages);
+  }
+  if (s.row_stride < s.row_bytes() || s.row_stride > (std::int64_t{1} << 40)) {
+    return fmt::format("row stride {}: expected at least {} for {} values of {}", s.row_stride, s.row_bytes(),
+                       layout_shape(s.layout).row_values, name_of(s.input_type));
+  }
+  if (static_cast<std::int64_t>(c.input.size()) != s.input_bytes()) {
+    return fmt::format("input: {} bytes, expected {}", c.input.size(), s.input_bytes());
+  }
+  if (static_cast<std::int64_t>(c.indices.size()) != s.tokens) {
+    return fmt::format("indices: {} values, expected {} (tokens)", c.indices.size(), s.tokens);
+  }
+  for (std::size_t t = 0; t < c.indices.size(); ++t) {
+    const std::int64_t index = c.indices[t];
+    if (s.index_type == IndexType::int32 && (index < INT32_MIN || index > INT32_MAX)) {
+      return fmt::format("token {}: index {} does not fit int32", t, index);
+    }
+    if (locate(index, s.pages, s.page_size, dialect).fate == Fate::outside_contract) {
+      return fmt::format("token {}: index {} is outside the contract of invalid index policy {}, expected 0 to {}", t, index,
+                         name_of(dialect.invalid), s.capacity() - 1);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::uint8_t> index_bytes_of(const Case& c) {
+  const int width = index_bytes(c.shape.index_type);
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(c.indices.size() * static_cast<std::size_t>(width));
+  for (const std::int64_t index : c.indices) {
+    for (int byte = 0; byte < width; ++byte) {
+      bytes.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(index) >> (8 * byte)));
+    }
+  }
+  return bytes;
+}
+
+}  // namespace kvproof

@@ -1,0 +1,56 @@
+// Finite input never becomes a NaN code, nor a code beyond the largest value the port scales to.
+#include <fmt/format.h>
+
+#include "kvproof/properties/property.h"
+#include "kvproof/properties/stored_tiles.h"
+#include "kvproof/reference/fp8_to_f32.h"
+
+namespace kvproof {
+namespace {
+
+std::optional<Breach> broken(const Trial& trial) {
+  const StoreShape& s = trial.run->shape;
+  const F32 limit = dialect_limit_f32(trial.subject->dialect, s.fp8);
+  Breach breach;
+  for (const Observation& seen : trial.seen) {
+    for_each_stored_tile(trial, seen, [&](const StoredTile& stored) {
+      if (stored.nan || stored.infinite) {
+        return;
+      }
+      for (int i = 0; i < layout_shape(s.layout).tile; ++i) {
+        const std::uint8_t code = stored.codes[i];
+        const bool nan = fp8_is_nan(code, s.fp8);
+        if (was_written(seen, stored.codes_offset + i) && (nan || f32_magnitude(fp8_to_f32(code, s.fp8)) > limit) &&
+            breach.places.size() < static_cast<std::size_t>(Judgement::kept)) {
+          breach.places.push_back(
+              fmt::format("code of page {} slot {} tile {} element {}: 0x{:02x} is {}, from finite input", stored.page,
+                          stored.slot, stored.tile, i, code, nan ? "NaN" : "beyond the largest value"));
+        }
+      }
+    });
+    if (!breach.places.empty()) {
+      breach.summary = fmt::format("{} codes that finite input cannot give", breach.places.size());
+      return breach;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const Property& no_nan_code() {
+  static const Property property{
+      "no_nan_code", "finite input gives no NaN code and none beyond the largest value",
+      "a missing clamp, 0x80 for a negative underflow in e4m3fnuz: one NaN in a key spreads over a whole attention row",
+      [] {
+        CaseFocus focus;
+        focus.values = {1, 3, 2, 4, 2, 2, 2, 5, 2, 3, 0, 0};
+        focus.indices = {2, 3, 1, 1, 0, 0, 0, 1};
+        focus.most_tokens = 48;
+        return focus;
+      }(),
+      broken};
+  return property;
+}
+
+}  // namespace kvproof

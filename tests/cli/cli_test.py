@@ -1,0 +1,225 @@
+"""The command line end to end: what it finds, what it prints, and how it ends."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+KVPROOF = ""
+PLUGINS = ""
+HOLDS, FAILS, BAD_INPUT, CANNOT_RUN = 0, 1, 2, 3
+
+# Each defect: the property that must fail, and words of its first wrong byte.
+DEFECTS = {
+    "scale_floor": ("values_exact", "wrong scale of page"),
+    "scale_shifted": ("values_exact", "missing scale of page"),
+    "tail_written": ("untouched_bytes_stay", "stray tail of page 0, byte 0 of"),
+    "rope_shifted": ("rope_copied", "wrong rope of page"),
+    "stride_assumed": ("untouched_bytes_stay", "stray tail of page 0, byte 0 of"),
+    "minus_one_stored": ("untouched_bytes_stay", "stray guard before the pool"),
+}
+
+
+def plugin(name):
+    return os.path.join(PLUGINS, f"plugin_{name}.so")
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="kvproof-cli-")
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def run_it(self, *arguments, status=HOLDS):
+        done = subprocess.run([KVPROOF, *arguments], cwd=self.folder.name, capture_output=True, text=True, timeout=300,
+                              stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(done.returncode, status, f"{arguments}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def complains(self, *arguments, status=BAD_INPUT, words=()):
+        """One line on standard error that holds the words, and no stack trace."""
+        done = self.run_it(*arguments, status=status)
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertTrue(lines[0].startswith("kvproof: "), lines[0])
+        for word in words:
+            self.assertIn(word, lines[0])
+
+
+class Help(Command):
+    def test_every_command_has_help_with_an_example(self):
+        for command in ([], ["check"], ["list"], ["replay"], ["vectors"], ["vectors", "make"], ["vectors", "check"]):
+            text = self.run_it(*command, "--help").stdout
+            self.assertIn("kvproof " + " ".join(command), text)
+            self.assertIn("Example", text)
+
+    def test_version(self):
+        self.assertRegex(self.run_it("--version").stdout, r"^kvproof \d+\.\d+\.\d+\n$")
+
+
+class Check(Command):
+    def test_built_in_kernels_hold_in_every_dialect_they_offer(self):
+        self.run_it("check", "--device", "host", "--cases", "25", "--seed", "1", "--json", self.path("r.json"))
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            result = json.load(file)
+        self.assertTrue(result["holds"])
+        listed = json.loads(self.run_it("list", "--device", "host", "--json").stdout)["kernels"]
+        dialects = json.loads(self.run_it("list", "--dialects", "--json").stdout)["dialects"]
+        pairs = {(kernel["layout"], kernel["dialect"]) for kernel in result["kernels"]}
+        self.assertEqual(pairs, {(kernel["layout"], kernel["dialect"]) for kernel in listed})
+        self.assertEqual(pairs, {(dialect["layout"], dialect["name"]) for dialect in dialects})
+        for kernel in result["kernels"]:
+            for prop in kernel["properties"]:
+                self.assertEqual(prop["cases"], 25, prop)
+                self.assertGreater(prop["codes"], 0, prop)
+                self.assertEqual(prop["refused"], 0, prop)
+        self.assertEqual(result["bytes"], sum(p["bytes"] for k in result["kernels"] for p in k["properties"]))
+
+    def test_a_run_says_what_it_compared(self):
+        text = self.run_it("check", "--device", "host", "--layout", "flashmla", "--dialect", "strict", "--cases", "25",
+                           "--seed", "0x2a", "--verbose").stdout
+        self.assertRegex(text, r"holds: 6 of 6 properties hold over 1 kernel\n")
+        self.assertRegex(text, r"compared: 150 cases \(0 refused\), [\d.]+ k codes, [\d.]+ MB on host\n")
+        self.assertIn("seed 0x2a", text)
+
+    def test_the_example_plug_in_holds(self):
+        text = self.run_it("check", "--kernel", plugin("example"), "--cases", "100", "--seed", "3").stdout
+        self.assertIn("holds: 11 of 11 properties hold over 2 kernels", text)
+
+    def test_each_defect_is_caught_named_saved_and_repeated(self):
+        for defect, (prop, words) in DEFECTS.items():
+            with self.subTest(defect):
+                self.run_it("check", "--kernel", plugin(defect), "--cases", "200", "--seed", "5", "--json",
+                            self.path("d.json"), "--save", self.path(defect), status=FAILS)
+                with open(self.path("d.json"), encoding="utf-8") as file:
+                    result = json.load(file)
+                broken = {p["name"]: p["failure"] for k in result["kernels"] for p in k["properties"] if not p["holds"]}
+                self.assertIn(prop, broken)
+                self.assertIn(words, broken[prop]["places"][0])
+                self.assertEqual(len(broken[prop]["wrong_bytes"]), len(broken[prop]["places"]))
+                saved = broken[prop]["file"]
+                again = self.run_it("replay", saved, "--kernel", plugin(defect), status=FAILS).stdout
+                self.assertIn(words.split(" of ")[0].split(",")[0], again)
+                self.run_it("replay", saved, "--kernel", plugin("example"))
+                self.run_it("replay", saved, "--device", "host")
+
+    def test_the_printed_command_repeats_the_failure(self):
+        text = self.run_it("check", "--kernel", plugin("scale_floor"), "--cases", "100", "--seed", "5", "--save",
+                           self.path("a folder"), status=FAILS).stdout
+        commands = [line.split("repeat: ", 1)[1] for line in text.splitlines() if "repeat: " in line]
+        self.assertTrue(commands)
+        for command in commands:
+            done = subprocess.run(command, shell=True, cwd=self.folder.name, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, FAILS, done.stdout + done.stderr)
+
+    def test_the_same_seed_gives_the_same_result(self):
+        one, two = (self.run_it("check", "--kernel", plugin("rope_shifted"), "--cases", "50", "--seed", "9", "--json",
+                                self.path(f"{i}.json"), status=FAILS) for i in (1, 2))
+        strip = lambda text: [line for line in text.splitlines() if not line.startswith("seed ")]
+        self.assertEqual(strip(one.stdout), strip(two.stdout))
+
+    def test_it_is_quiet_in_a_pipe(self):
+        done = self.run_it("check", "--device", "host", "--dialect", "strict", "--cases", "25")
+        self.assertEqual(done.stderr, "")
+        self.assertNotIn("\r", done.stdout)
+
+    def test_a_budget_is_kept(self):
+        text = self.run_it("check", "--kernel", plugin("example"), "--budget", "500ms").stdout
+        seconds = float(text.rsplit(", ", 1)[1].split(" s")[0])
+        self.assertLess(seconds, 5)
+
+
+class BadInput(Command):
+    def test_usage(self):
+        self.complains(words=["--help"])
+        self.complains("chekc", words=["--help"])
+        self.complains("check", "--budget", "soon", words=["--budget"])
+        self.complains("check", "--budget", "-1", words=["--budget"])
+        self.complains("check", "--cases", "0", words=["--cases"])
+        self.complains("check", "--seed", "1x", "--device", "host", words=["--seed 1x", "expected an integer"])
+        self.complains("check", "--device", "tpu", words=["--device", "tpu"])
+        self.complains("check", "--layout", "planar", "--device", "host", words=["planar", "flashmla, indexer"])
+        self.complains("check", "--dialect", "sglang", "--device", "host", words=["sglang", "sglang-cuda"])
+        self.complains("check", "--kernel", "nothing", "--device", "host", words=["nothing", "flashmla, indexer"])
+        self.complains("list", "--dialects", "--properties", words=["--properties"])
+
+    def test_plug_ins(self):
+        self.complains("check", "--kernel", "./missing.so", words=["missing.so"])
+        with open(self.path("text.so"), "w", encoding="utf-8") as file:
+            file.write("not a library\n")
+        self.complains("check", "--kernel", "./text.so", status=CANNOT_RUN, words=["text.so"])
+        # The header of a library for another machine (AArch64).
+        with open(self.path("arm.so"), "wb") as file:
+            file.write(b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00\xb7\x00\x01\x00\x00\x00" + bytes(4096))
+        self.complains("check", "--kernel", "./arm.so", status=CANNOT_RUN, words=["arm.so"])
+        self.complains("check", "--kernel", plugin("no_symbol"), status=CANNOT_RUN, words=["kvproof_kernels"])
+        self.complains("check", "--kernel", plugin("other_version"), status=CANNOT_RUN, words=["version 1"])
+        self.complains("check", "--kernel", plugin("contradicts"), words=["expected"])
+        self.complains("check", "--kernel", plugin("other_size"), words=["size", "expected"])
+        self.complains("check", "--kernel", plugin("no_kernels"), words=["at least one"])
+        self.complains("check", "--kernel", plugin("example") + ":other", words=["other", "example"])
+        self.complains("check", "--kernel", plugin("example"), "--dialect", "deepseek", words=["deepseek", "strict"])
+        self.complains("check", "--kernel", plugin("example"), "--device", "cuda", words=["cuda", "host"])
+
+    def test_cuda_without_a_gpu(self):
+        if os.path.exists("/dev/nvidia0"):
+            self.run_it("list", "--device", "cuda")
+        else:
+            self.complains("check", "--device", "cuda", status=CANNOT_RUN, words=["no GPU"])
+
+    def test_case_files(self):
+        self.complains("replay", "missing.json", words=["missing.json"])
+        self.complains("replay", ".", words=["folder"])
+        with open(self.path("bad.json"), "w", encoding="utf-8") as file:
+            file.write("{")
+        self.complains("replay", "bad.json", words=["bad.json", "not JSON"])
+        self.run_it("vectors", "make", "--output", "v", "--dialect", "strict")
+        with open(self.path("v/flashmla-strict.json"), encoding="utf-8") as file:
+            vectors = json.load(file)
+        vectors["cases"][0]["call"]["page_stride"] = 7
+        with open(self.path("stride.json"), "w", encoding="utf-8") as file:
+            json.dump(vectors, file)
+        self.complains("replay", "stride.json", words=["stride.json.cases[0].call", "page stride 7", "at least 1168"])
+        self.complains("vectors", "check", "missing", words=["missing"])
+        os.mkdir(self.path("empty"))
+        self.complains("vectors", "check", "empty", words=["no .json file"])
+        self.complains("vectors", "make", "--dialect", "none", words=["none"])
+
+    def test_a_result_that_cannot_be_written(self):
+        self.complains("check", "--kernel", plugin("example"), "--cases", "1", "--json", "/nowhere/r.json",
+                       status=CANNOT_RUN, words=["/nowhere/r.json"])
+
+
+class Vectors(Command):
+    def test_made_vectors_hold_and_a_changed_one_is_refused(self):
+        self.run_it("vectors", "make", "--output", "v")
+        text = self.run_it("vectors", "check", "v", "--device", "host").stdout
+        self.assertRegex(text, r"holds: (\d+) of \1 runs hold \(0 refused\)")
+        text = self.run_it("vectors", "check", "v", "--kernel", plugin("example")).stdout
+        self.assertRegex(text, r"of dialects or types that no chosen kernel speaks")
+        self.run_it("vectors", "check", "v", "--kernel", plugin("minus_one_stored"), status=FAILS)
+        with open(self.path("v/flashmla-strict.json"), encoding="utf-8") as file:
+            text = file.read()
+        at = text.index('"bytes": "') + len('"bytes": "')
+        with open(self.path("changed.json"), "w", encoding="utf-8") as file:
+            file.write(text[:at] + ("0" if text[at] != "0" else "1") + text[at + 1:])
+        self.complains("vectors", "check", "changed.json", "--device", "host", words=["not what the model says"])
+
+    def test_nothing_compared_is_no_success(self):
+        self.run_it("vectors", "make", "--output", "v", "--dialect", "deepgemm")
+        text = self.run_it("vectors", "check", "v", "--kernel", plugin("example"), status=CANNOT_RUN).stdout
+        self.assertIn("NOTHING COMPARED", text)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kvproof", required=True)
+    parser.add_argument("--plugins", required=True)
+    known, rest = parser.parse_known_args()
+    KVPROOF, PLUGINS = os.path.abspath(known.kvproof), os.path.abspath(known.plugins)
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=1)

@@ -1,0 +1,17 @@
+# Copies SOURCE to RESULT with the text FROM replaced by TO. Fails unless FROM is there exactly once.
+# cmake -DSOURCE=... -DRESULT=... -DDEFECT=name -P make_defect.cmake; defects.cmake holds the texts.
+include(${CMAKE_CURRENT_LIST_DIR}/defects.cmake)
+if(NOT DEFINED from_${DEFECT})
+  message(FATAL_ERROR "defect ${DEFECT}: expected one of ${plugin_defects}")
+endif()
+file(READ ${SOURCE} text)
+string(REPLACE "${from_${DEFECT}}" "" without "${text}")
+string(LENGTH "${text}" length)
+string(LENGTH "${without}" length_without)
+string(LENGTH "${from_${DEFECT}}" once)
+math(EXPR removed "${length} - ${length_without}")
+if(NOT removed EQUAL once)
+  message(FATAL_ERROR "defect ${DEFECT}: ${SOURCE} must hold this text exactly once: ${from_${DEFECT}}")
+endif()
+string(REPLACE "${from_${DEFECT}}" "${to_${DEFECT}}" text "${text}")
+file(WRITE ${RESULT} "${text}")

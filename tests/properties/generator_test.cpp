@@ -1,0 +1,234 @@
+// What is drawn is what the classes promise, can always be run, and gets smaller when it shrinks.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "kvproof/properties/case_generator.h"
+#include "kvproof/properties/expectation.h"
+#include "kvproof/reference/dialects.h"
+#include "kvproof/reference/f32_multiply.h"
+#include "kvproof/reference/fp8_to_f32.h"
+#include "kvproof/reference/quantise.h"
+#include "planted.h"
+
+namespace kvproof {
+namespace {
+
+Subject subject_of(const NamedDialect& entry) {
+  Subject s = planted::subject(entry.dialect.layout, planted::right);
+  s.dialect = entry.dialect;
+  s.dialect_name = entry.name;
+  return s;
+}
+
+TEST(Generator, EveryCaseCanBeRunInEveryDialect) {
+  int cases = 0;
+  for (const NamedDialect& entry : dialects()) {
+    const Subject subject = subject_of(entry);
+    Draw draw(11);
+    for (int i = 0; i < 300; ++i, ++cases) {
+      const Case c = draw_case(draw, subject, CaseFocus{}, 1 + i % 100);
+      ASSERT_EQ(case_contradiction(c, entry.dialect), std::nullopt) << entry.name;
+    }
+  }
+  EXPECT_EQ(cases, 300 * static_cast<int>(dialects().size()));
+}
+
+TEST(Generator, NonFiniteInputComesOnlyWhereTheDialectStatesWhatItGives) {
+  std::map<std::string, std::array<std::int64_t, 2>> seen;
+  for (const NamedDialect& entry : dialects()) {
+    const Subject subject = subject_of(entry);
+    const LayoutShape layout = layout_shape(entry.dialect.layout);
+    Draw draw(5);
+    for (int i = 0; i < 200; ++i) {
+      const Case c = draw_case(draw, subject, CaseFocus{}, 30);
+      for (std::int64_t token = 0; token < c.shape.tokens; ++token) {
+        for (int v = 0; v < layout.codes; ++v) {
+          const F32 x = element_to_f32(element_bits(c.input.data() + token * c.shape.row_stride, c.shape.input_type, v),
+                                       c.shape.input_type);
+          seen[std::string(entry.name)][0] += f32_is_nan(x) ? 1 : 0;
+          seen[std::string(entry.name)][1] += f32_is_infinity(x) ? 1 : 0;
+        }
+      }
+    }
+  }
+  for (const NamedDialect& entry : dialects()) {
+    EXPECT_EQ(seen[std::string(entry.name)][0] > 0, entry.dialect.nan != NanCode::unstated) << entry.name;
+    EXPECT_EQ(seen[std::string(entry.name)][1] > 0, entry.dialect.infinity != Infinity::unstated) << entry.name;
+  }
+}
+
+// Draws many tiles of a class and hands each as its 64 patterns.
+template <class Take>
+void tiles_of(ValueClass value_class, ElementType type, const Dialect& dialect, Fp8 fp8, Take take) {
+  Draw draw(23);
+  for (int i = 0; i < 2000; ++i) {
+    std::array<std::uint8_t, 64 * 4> row{};
+    draw_tile(draw, value_class, dialect, fp8, type, row.data(), 0, 64);
+    std::array<F32, 64> values{};
+    F32 amax = 0;
+    for (int v = 0; v < 64; ++v) {
+      values[static_cast<std::size_t>(v)] = element_to_f32(element_bits(row.data(), type, v), type);
+      amax = std::max(amax, amax_contribution(values[static_cast<std::size_t>(v)], dialect.infinity));
+    }
+    take(values, amax);
+  }
+}
+
+const Dialect& strict() { return find_dialect("strict", Layout::flashmla)->dialect; }
+
+TEST(Values, BinadeEdgeTilesSitOnTheEdgeAndBesideIt) {
+  int on = 0;
+  int above = 0;
+  int below = 0;
+  tiles_of(ValueClass::binade_edge, ElementType::bf16, strict(), Fp8::e4m3fn, [&](const auto&, F32 amax) {
+    const std::uint32_t mantissa = (amax >> 16) & 0x7F;
+    on += mantissa == 0x60 ? 1 : 0;
+    above += mantissa == 0x61 ? 1 : 0;
+    below += mantissa == 0x5F ? 1 : 0;
+    EXPECT_TRUE(mantissa >= 0x5F && mantissa <= 0x61) << std::hex << amax;
+  });
+  EXPECT_GT(on, 400);
+  EXPECT_GT(above, 400);
+  EXPECT_GT(below, 400);
+}
+
+TEST(Values, TiesAreHalfwayBetweenCodes) {
+  std::int64_t exact = 0;
+  std::int64_t all = 0;
+  std::set<std::uint8_t> codes;
+  tiles_of(ValueClass::ties, ElementType::fp32, strict(), Fp8::e4m3fn, [&](const auto& values, F32 amax) {
+    const TileScale scale = tile_scale(amax, strict(), Fp8::e4m3fn);
+    for (const F32 x : values) {
+      const F32 scaled = f32_magnitude(f32_multiply(x, static_cast<F32>(127 - scale.shift) << 23));
+      ++all;
+      exact += (scaled & 0xFFFFF) == 0x80000 ? 1 : 0;  // the first dropped bit alone
+      codes.insert(f32_to_fp8(scaled, Fp8::e4m3fn, 0x7E));
+    }
+  });
+  EXPECT_GT(exact * 4, all);      // a third sits on the tie, the rest a unit beside it
+  EXPECT_GT(codes.size(), 100U);  // over the whole range of normal codes
+}
+
+TEST(Values, HalfSubnormalTilesReachEverySubnormalCodeAndZero) {
+  std::set<std::uint8_t> codes;
+  tiles_of(ValueClass::half_subnormals, ElementType::fp32, strict(), Fp8::e4m3fn, [&](const auto& values, F32 amax) {
+    const TileScale scale = tile_scale(amax, strict(), Fp8::e4m3fn);
+    for (const F32 x : values) {
+      codes.insert(quantise(f32_magnitude(x), scale, strict(), Fp8::e4m3fn, 0x7E));
+    }
+  });
+  for (std::uint8_t code = 0; code <= 8; ++code) {
+    EXPECT_TRUE(codes.contains(code)) << int{code};
+  }
+}
+
+TEST(Values, FloorTilesLieOnBothSidesOfTheFloor) {
+  int floored = 0;
+  int kept = 0;
+  tiles_of(ValueClass::floor_neighbours, ElementType::bf16, strict(), Fp8::e4m3fn, [&](const auto&, F32 amax) {
+    floored += amax < strict().floor_value ? 1 : 0;
+    kept += amax >= strict().floor_value ? 1 : 0;
+  });
+  EXPECT_GT(floored, 300);
+  EXPECT_GT(kept, 300);
+}
+
+TEST(Values, EveryInputTypeReachesItsSubnormalsAndItsLargestValue) {
+  for (const ElementType type : {ElementType::bf16, ElementType::fp16, ElementType::fp32}) {
+    const F32 smallest_normal = type == ElementType::fp16 ? 0x38800000U : 0x00800000U;
+    tiles_of(ValueClass::subnormals, type, strict(), Fp8::e4m3fn,
+             [&](const auto&, F32 amax) { EXPECT_TRUE(amax > 0 && amax <= smallest_normal); });
+    int largest = 0;
+    const F32 most = type == ElementType::bf16 ? 0x7F7F0000U : (type == ElementType::fp16 ? 0x477FE000U : 0x7F7FFFFFU);
+    tiles_of(ValueClass::extremes, type, strict(), Fp8::e4m3fn, [&](const auto&, F32 amax) {
+      EXPECT_LE(amax, most);
+      largest += amax == most ? 1 : 0;
+    });
+    EXPECT_GT(largest, 100);
+  }
+}
+
+TEST(Values, PatternNearRoundsFp16AsHardwareDoes) {
+  std::int64_t compared = 0;
+  for (std::uint32_t bits = 0; bits < 0x7C00; ++bits) {
+    const F32 exact = f16_to_f32(static_cast<std::uint16_t>(bits));
+    ASSERT_EQ(pattern_near(exact, ElementType::fp16), bits);
+    ++compared;
+  }
+  EXPECT_EQ(compared, 0x7C00);
+}
+
+TEST(Indices, PatternsHoldWhatTheyAreNamedFor) {
+  const Subject subject = planted::subject(Layout::flashmla, planted::right);
+  Draw draw(31);
+  int with_minus_one = 0;
+  int past_the_end = 0;
+  int padded_with_zero = 0;
+  int padded_with_minus_one = 0;
+  int with_duplicates = 0;
+  for (int i = 0; i < 500; ++i) {
+    const auto distinct = draw_indices(draw, IndexPattern::permutation, subject, 40, 3, 16);
+    EXPECT_EQ(std::set(distinct.begin(), distinct.end()).size(), distinct.size());
+    const auto batching = draw_indices(draw, IndexPattern::batching, subject, 40, 3, 16);
+    EXPECT_EQ(std::set(batching.begin(), batching.end()).size(), batching.size());
+    EXPECT_FALSE(batching.empty());
+    for (const std::int64_t index : draw_indices(draw, IndexPattern::page_edges, subject, 40, 3, 16)) {
+      EXPECT_TRUE(index % 16 == 0 || index % 16 == 15);
+    }
+    for (const std::int64_t index : draw_indices(draw, IndexPattern::invalid, subject, 20, 3, 16)) {
+      with_minus_one += index == -1 ? 1 : 0;
+      past_the_end += index >= 48 ? 1 : 0;
+    }
+    const auto zero = draw_indices(draw, IndexPattern::padded_to_zero, subject, 20, 3, 16);
+    padded_with_zero += std::count(zero.begin(), zero.end(), 0) > 1 ? 1 : 0;
+    const auto minus_one = draw_indices(draw, IndexPattern::padded_to_minus_one, subject, 20, 3, 16);
+    padded_with_minus_one += std::count(minus_one.begin(), minus_one.end(), -1) > 1 ? 1 : 0;
+    const auto same = draw_indices(draw, IndexPattern::duplicates, subject, 20, 3, 16);
+    with_duplicates += std::set(same.begin(), same.end()).size() < same.size() ? 1 : 0;
+  }
+  EXPECT_GT(with_minus_one, 100);
+  EXPECT_GT(past_the_end, 100);
+  EXPECT_GT(padded_with_zero, 300);
+  EXPECT_GT(padded_with_minus_one, 300);
+  EXPECT_GT(with_duplicates, 450);
+}
+
+TEST(Indices, AKernelThatForbidsDuplicatesGetsNone) {
+  Subject subject = planted::subject(Layout::flashmla, planted::right);
+  subject.duplicates = Duplicates::forbidden;
+  Draw draw(41);
+  for (int i = 0; i < 2000; ++i) {
+    const Case c = draw_case(draw, subject, CaseFocus{}, 50);
+    std::set<std::int64_t> stored;
+    for (const std::int64_t index : c.indices) {
+      if (index >= 0 && index < c.shape.capacity()) {
+        ASSERT_TRUE(stored.insert(index).second);
+      }
+    }
+  }
+}
+
+TEST(Shrinking, EveryStepCanBeRunAndEndsAtTheEmptyCase) {
+  const Subject subject = planted::subject(Layout::flashmla, planted::right);
+  Draw draw(17);
+  for (int i = 0; i < 20; ++i) {
+    Case c = draw_case(draw, subject, CaseFocus{}, 20);
+    int steps = 0;
+    for (auto smaller = smaller_cases(c, subject); !smaller.empty(); smaller = smaller_cases(c, subject)) {
+      for (const Case& one : smaller) {
+        ASSERT_EQ(case_contradiction(one, subject.dialect), std::nullopt);
+        ASSERT_NE(one, c);
+      }
+      c = smaller.front();
+      ASSERT_LT(++steps, 500);
+    }
+    EXPECT_EQ(c.shape.tokens, 0);
+    EXPECT_EQ(c.shape.pages, 1);
+    EXPECT_EQ(c.shape.page_size, 1);
+  }
+}
+
+}  // namespace
+}  // namespace kvproof

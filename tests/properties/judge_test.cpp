@@ -1,0 +1,173 @@
+// The judge sees every byte: each one changed in turn is found, named and counted.
+#include "kvproof/properties/judge.h"
+
+#include <gtest/gtest.h>
+
+#include "kvproof/properties/case_generator.h"
+#include "kvproof/properties/describe.h"
+#include "kvproof/properties/trial.h"
+#include "planted.h"
+
+namespace kvproof {
+namespace {
+
+Case small_case(Layout layout, std::vector<std::int64_t> indices) {
+  Case c;
+  c.shape.layout = layout;
+  c.shape.pages = 2;
+  c.shape.page_size = 2;
+  c.shape.page_stride = production_page_stride(layout, 2) + 16;
+  c.shape.tokens = static_cast<std::int64_t>(indices.size());
+  c.shape.row_stride = c.shape.row_bytes() + 16;
+  c.indices = std::move(indices);
+  c.input.resize(static_cast<std::size_t>(c.shape.input_bytes()));
+  Draw draw(3);
+  for (std::uint8_t& byte : c.input) {
+    byte = static_cast<std::uint8_t>(draw.bits() & 0x3F);
+  }
+  c.poison_seed = 99;
+  return c;
+}
+
+class ModelRun {
+ public:
+  explicit ModelRun(const Case& c, Duplicates duplicates = Duplicates::unit)
+      : case_(c), subject_(planted::subject(c.shape.layout, planted::right)), indices_(index_bytes_of(c)) {
+    expected_ = expect(c, subject_.dialect, duplicates);
+    Arena arena(host_memory());
+    seen = arena.run(subject_, c.shape, c.input, indices_, Poison{c.poison_seed, false});
+  }
+
+  Judgement judged() const { return judge(expected_, seen, case_.input, indices_); }
+
+  Observation seen;
+
+ private:
+  Case case_;
+  Subject subject_;
+  std::vector<std::uint8_t> indices_;
+  Expectation expected_;
+};
+
+class EveryByte : public ::testing::TestWithParam<Layout> {};
+
+TEST_P(EveryByte, ChangedInTurnIsFoundAtItsPlace) {
+  const Case c = small_case(GetParam(), {3, 0, -1});
+  ModelRun run(c);
+  const Judgement clean = run.judged();
+  EXPECT_TRUE(clean.holds());
+  std::int64_t all = 0;
+  struct Part {
+    GuardedBytes* bytes;
+    Area before;
+    Area inside;
+    Area after;
+  };
+  for (const Part& part : {Part{&run.seen.pool, Area::guard_before_pool, Area::pool, Area::guard_after_pool},
+                           Part{&run.seen.input, Area::guard_before_input, Area::input, Area::guard_after_input},
+                           Part{&run.seen.indices, Area::guard_before_indices, Area::indices, Area::guard_after_indices}}) {
+    all += static_cast<std::int64_t>(part.bytes->bytes.size());
+    const auto total = static_cast<std::int64_t>(part.bytes->bytes.size());
+    // Every byte of the buffer and near it; further out in the guards every 97th.
+    for (std::int64_t i = 0; i < total; ++i) {
+      const std::int64_t offset = i - part.bytes->guard;
+      if ((offset < -64 || offset >= part.bytes->size() + 64) && i % 97 != 0) {
+        continue;
+      }
+      std::uint8_t& byte = part.bytes->bytes[static_cast<std::size_t>(i)];
+      byte ^= 0x10;
+      const Judgement judged = run.judged();
+      ASSERT_EQ(judged.wrong_bytes, 1) << offset;
+      EXPECT_EQ(judged.wrong.front().offset, offset);
+      EXPECT_EQ(judged.wrong.front().found, byte);
+      EXPECT_EQ(judged.wrong.front().area, offset < 0 ? part.before : (offset < part.bytes->size() ? part.inside : part.after));
+      if (judged.wrong.front().area == Area::pool) {
+        const std::int64_t slot = judged.wrong.front().place.slot;
+        const bool pad = judged.wrong.front().place.region == Region::pad;
+        const bool owned = slot >= 0 && !pad && (judged.wrong.front().page * 2 + slot == 0 || judged.wrong.front().page * 2 + slot == 3);
+        const bool as_poison = byte == poison_byte(pool_poison(run.seen.poison), offset);
+        EXPECT_EQ(judged.wrong.front().wrong, owned ? (as_poison ? Wrong::missing : Wrong::value) : Wrong::stray) << offset;
+      }
+      byte ^= 0x10;
+    }
+  }
+  EXPECT_EQ(clean.bytes, all);  // not one byte is left out
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, EveryByte, ::testing::Values(Layout::flashmla, Layout::indexer));
+
+TEST(Judge, TellsMissingFromWrong) {
+  const Case c = small_case(Layout::flashmla, {0});
+  ModelRun run(c);
+  std::uint8_t& code = run.seen.pool.bytes[static_cast<std::size_t>(run.seen.pool.guard) + 70];
+  const std::uint8_t expected = code;
+  code = poison_byte(pool_poison(run.seen.poison), 70);
+  const Judgement judged = run.judged();
+  ASSERT_EQ(judged.wrong_bytes, 1);
+  EXPECT_EQ(judged.wrong.front().wrong, Wrong::missing);
+  EXPECT_EQ(judged.wrong.front().expected, expected);
+  EXPECT_NE(describe(judged.wrong.front(), c, planted::subject(Layout::flashmla, planted::right).dialect)
+                .find("missing code of page 0 slot 0 tile 1 element 6, token 0 (index 0)"),
+            std::string::npos);
+}
+
+// A slot that two tokens name holds, unit by unit, what either of them gives; or one whole row; or the last one's.
+class Contended : public ::testing::Test {
+ protected:
+  // The pool that token 0 alone would leave in slot 1, and token 1 alone.
+  void SetUp() override {
+    both_ = small_case(Layout::flashmla, {1, 1});
+    for (int token = 0; token < 2; ++token) {
+      Case alone = both_;
+      alone.shape.tokens = 1;
+      alone.indices = {1};
+      alone.input.assign(both_.input.begin() + token * both_.shape.row_stride,
+                         both_.input.begin() + token * both_.shape.row_stride + both_.shape.row_bytes());
+      pools_[token] = ModelRun(alone).seen.pool;
+    }
+  }
+
+  // Judges slot 1 made of tile 0 and rope of token 0, all else of token 1, `extra` changed by one bit.
+  Judgement judged(Duplicates duplicates, bool mixed, std::int64_t extra = -1) {
+    ModelRun run(both_, duplicates);
+    run.seen.pool = pools_[1];
+    if (mixed) {
+      for (std::int64_t i = 576; i < 640; ++i) {
+        at(run, i) = pools_[0].bytes[static_cast<std::size_t>(pools_[0].guard + i)];
+      }
+    }
+    if (extra >= 0) {
+      at(run, extra) ^= 1;
+    }
+    return run.judged();
+  }
+
+  static std::uint8_t& at(ModelRun& run, std::int64_t offset) {
+    return run.seen.pool.bytes[static_cast<std::size_t>(run.seen.pool.guard + offset)];
+  }
+
+  Case both_;
+  GuardedBytes pools_[2];
+};
+
+TEST_F(Contended, UnitsOfEitherTokenHold) { EXPECT_TRUE(judged(Duplicates::unit, true).holds()); }
+
+TEST_F(Contended, ATornUnitIsWrong) {
+  const Judgement torn = judged(Duplicates::unit, true, 600);
+  ASSERT_EQ(torn.wrong_bytes, 1);
+  EXPECT_EQ(torn.wrong.front().offset, 600);
+  EXPECT_EQ(torn.wrong.front().contenders, 2);
+}
+
+TEST_F(Contended, AMixedRowIsWrongWhereARowIsPromised) {
+  EXPECT_GT(judged(Duplicates::row, true).wrong_bytes, 0);
+  EXPECT_TRUE(judged(Duplicates::row, false).holds());
+}
+
+TEST_F(Contended, OnlyTheLastTokenHoldsWhereThatIsPromised) {
+  EXPECT_TRUE(judged(Duplicates::last, false).holds());
+  EXPECT_GT(judged(Duplicates::last, true).wrong_bytes, 0);
+}
+
+}  // namespace
+}  // namespace kvproof

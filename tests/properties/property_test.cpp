@@ -1,0 +1,136 @@
+// Every property holds for the model and fails for the kernel planted against it; the failure is shrunk, saved and replayable.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "kvproof/properties/case_file.h"
+#include "kvproof/properties/check.h"
+#include "planted.h"
+
+namespace kvproof {
+namespace {
+
+class PropertyTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    options_.seed = 7;
+    options_.cases = 400;
+    options_.save = std::filesystem::temp_directory_path() /
+                    ("kvproof-property-test-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    std::filesystem::remove_all(options_.save);
+  }
+  void TearDown() override { std::filesystem::remove_all(options_.save); }
+
+  PropertyResult check(const Subject& subject, const Property& property) {
+    return check_property(arena_, subject, property, options_, [](const PropertyResult&) {});
+  }
+
+  // The property fails for the planted kernel, and its saved case fails again.
+  void caught(Layout layout, kvproof_store_fn store, const Property& property, const std::string& place, std::int64_t most_tokens) {
+    const Subject subject = planted::subject(layout, store);
+    const PropertyResult result = check(subject, property);
+    ASSERT_FALSE(result.holds());
+    EXPECT_NE(result.failure->breach.places.front().find(place), std::string::npos) << result.failure->breach.places.front();
+    const CaseFile file = read_cases(result.failure->file);
+    ASSERT_EQ(file.cases.size(), 1U);
+    const FiledCase& filed = file.cases.front();
+    confirm_with_model(filed);
+    EXPECT_LE(filed.run.shape.tokens, most_tokens);
+    const Trial again = try_case(arena_, subject, filed.run);
+    EXPECT_TRUE(property.broken(again).has_value());
+    const Subject right = planted::subject(layout, planted::right);
+    EXPECT_FALSE(property.broken(try_case(arena_, right, filed.run)).has_value());
+  }
+
+  Arena arena_{host_memory()};
+  CheckOptions options_;
+};
+
+TEST_F(PropertyTest, AllHoldForTheModel) {
+  for (const Layout layout : {Layout::flashmla, Layout::indexer}) {
+    const Subject subject = planted::subject(layout, planted::right);
+    for (const Property& property : properties()) {
+      const PropertyResult result = check(subject, property);
+      EXPECT_TRUE(result.holds()) << property.name << ": " << (result.holds() ? "" : result.failure->breach.places.front());
+      EXPECT_EQ(result.cases, 400);
+      EXPECT_EQ(result.refused, 0);
+      EXPECT_GT(result.bytes, 400 * 100'000);
+      if (property.name != rope_copied().name) {
+        EXPECT_GT(result.codes, 100'000);
+      }
+    }
+  }
+}
+
+TEST_F(PropertyTest, ValuesExactCatchesOneCode) {
+  caught(Layout::flashmla, planted::code_off_by_one, values_exact(), "wrong code of page", 1);
+}
+
+TEST_F(PropertyTest, ValuesExactCatchesOneCodeOfTheIndexer) {
+  caught(Layout::indexer, planted::code_off_by_one, values_exact(), "wrong code of page", 1);
+}
+
+TEST_F(PropertyTest, RopeCopiedCatchesAQuietedNan) {
+  caught(Layout::flashmla, planted::rope_bit_flipped, rope_copied(), "wrong rope of page", 1);
+}
+
+TEST_F(PropertyTest, ScaleInBoundsCatchesByte255) {
+  caught(Layout::flashmla, planted::scale_255, scale_in_bounds(), "0xff, expected 0x69 to 0xf7", 1);
+}
+
+TEST_F(PropertyTest, NoNanCodeCatchesANanForZero) {
+  caught(Layout::flashmla, planted::nan_code, no_nan_code(), "is NaN, from finite input", 1);
+}
+
+TEST_F(PropertyTest, UntouchedBytesStayCatchesAWrittenPad) {
+  caught(Layout::flashmla, planted::pad_written, untouched_bytes_stay(), "stray pad of page", 1);
+}
+
+TEST_F(PropertyTest, UntouchedBytesStayCatchesMinusOne) {
+  caught(Layout::flashmla, planted::minus_one_stored, untouched_bytes_stay(), "stray guard before the pool, 1 bytes before it", 1);
+  caught(Layout::indexer, planted::minus_one_stored, untouched_bytes_stay(), "stray guard before the pool, 1 bytes before it", 1);
+}
+
+TEST_F(PropertyTest, InputAndIndicesStayCatchesWritesToEach) {
+  caught(Layout::flashmla, planted::input_written, input_and_indices_stay(), "stray input, byte", 2);
+  caught(Layout::indexer, planted::indices_written, input_and_indices_stay(), "stray indices, byte 0", 1);
+  caught(Layout::indexer, planted::past_input_written, input_and_indices_stay(), "stray guard after the input, 0 bytes past its end", 0);
+}
+
+TEST_F(PropertyTest, OneDefectBreaksNoOtherPromise) {
+  const Subject subject = planted::subject(Layout::flashmla, planted::pad_written);
+  for (const Property& property : properties()) {
+    EXPECT_EQ(check(subject, property).holds(), property.name != untouched_bytes_stay().name) << property.name;
+  }
+}
+
+TEST_F(PropertyTest, AKernelThatRefusesEverythingHasShownNothing) {
+  const PropertyResult result = check(planted::subject(Layout::flashmla, planted::refuses_all), values_exact());
+  EXPECT_TRUE(result.holds());
+  EXPECT_TRUE(result.compared_nothing());
+  EXPECT_EQ(result.refusal, "not today");
+  EXPECT_EQ(result.codes, 0);
+}
+
+TEST_F(PropertyTest, ARefusalThatWroteIsCaught) {
+  const PropertyResult result = check(planted::subject(Layout::flashmla, planted::refuses_and_writes), untouched_bytes_stay());
+  ASSERT_FALSE(result.holds());
+  EXPECT_EQ(result.failure->breach.places.size(), 1U);
+}
+
+TEST_F(PropertyTest, AFailingKernelIsAFailure) {
+  const PropertyResult result = check(planted::subject(Layout::indexer, planted::fails_always), values_exact());
+  ASSERT_FALSE(result.holds());
+  EXPECT_EQ(result.failure->breach.summary, "the kernel failed: out of luck");
+}
+
+TEST_F(PropertyTest, TheSameSeedGivesTheSameCases) {
+  const Subject subject = planted::subject(Layout::flashmla, planted::scale_255);
+  const PropertyResult one = check(subject, scale_in_bounds());
+  const PropertyResult two = check(subject, scale_in_bounds());
+  EXPECT_EQ(one.cases, two.cases);
+  EXPECT_EQ(one.failure->breach.places, two.failure->breach.places);
+}
+
+}  // namespace
+}  // namespace kvproof
