@@ -158,14 +158,14 @@ class Run {
     }
     std::size_t step = 0;
     for (const Subject& subject : subjects) {
-      Arena& arena = arenas_.of(subject);
+      const std::unique_ptr<CaseRunner> runner = run_here(arenas_.of(subject), subject);
       Checked checked{subject, {}};
       for (const Property& property : properties()) {
         if (!is_property_of(property, subject)) {
           continue;
         }
         ++step;
-        checked.results.push_back(check_property(arena, subject, property, check, [&](const PropertyResult& so_far) {
+        checked.results.push_back(check_property(*runner, subject, property, check, [&](const PropertyResult& so_far) {
           progress_.show(fmt::format("[{}/{}] {} {}: {} cases, {} codes", step, steps, subject.title(), property.name,
                                      so_far.cases, counted(so_far.codes)));
         }));

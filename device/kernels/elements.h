@@ -8,28 +8,23 @@
 
 namespace kvproof::kernels {
 
-inline constexpr int lane_values = 16; // elements that a lane carries
+inline constexpr int lane_values = 16;  // elements that a lane carries
 
-// Exact. A half's exponent and fraction, moved to where binary32 has them, read
-// as the value times 2^-112.
+// Exact. A half's exponent and fraction, moved to where binary32 has them, read as the value times 2^-112.
 template <class Machine>
 KVPROOF_LANE std::uint32_t half_to_f32(std::uint32_t half) {
   const std::uint32_t sign = (half & 0x8000U) << 16;
   const std::uint32_t moved = (half & 0x7FFFU) << 13;
-  if ((half & 0x7C00U) ==
-      0x7C00U) { // infinity or NaN: the payload stays, so no arithmetic
+  if ((half & 0x7C00U) == 0x7C00U) {  // infinity or NaN: the payload stays, so no arithmetic
     return sign | moved | 0x7F800000U;
   }
-  return sign |
-         Machine::bits(Machine::multiply(Machine::value(moved), 0x1p112F));
+  return sign | Machine::bits(Machine::multiply(Machine::value(moved), 0x1p112F));
 }
 
 // Loads the 16 elements at `at`.
 template <class Machine, ElementType Type>
-KVPROOF_LANE void load_elements(const std::uint8_t *at, int width,
-                                std::uint32_t (&values)[lane_values]) {
-  constexpr int a_word =
-      Type == ElementType::fp32 ? 1 : 2; // elements in a word
+KVPROOF_LANE void load_elements(const std::uint8_t* at, int width, std::uint32_t (&values)[lane_values]) {
+  constexpr int a_word = Type == ElementType::fp32 ? 1 : 2;  // elements in a word
   for (int b = 0; b < lane_values / (4 * a_word); ++b) {
     const Block block = load_block<Machine>(at + 16 * b, width);
     for (int i = 0; i < 4; ++i) {
@@ -48,9 +43,8 @@ KVPROOF_LANE void load_elements(const std::uint8_t *at, int width,
   }
 }
 
-// A rope value. What came from a bf16 goes back as it came; wider types round
-// to nearest even. A NaN keeps its sign and upper payload and becomes quiet,
-// which the conversion instruction does not do.
+// A rope value. What came from a bf16 goes back as it came; wider types round to nearest even. A NaN keeps its sign and
+// upper payload and becomes quiet, which the conversion instruction does not do.
 template <ElementType Type>
 KVPROOF_LANE std::uint32_t rope_value(std::uint32_t value) {
   const std::uint32_t upper = value >> 16;
@@ -65,4 +59,4 @@ KVPROOF_LANE std::uint32_t rope_value(std::uint32_t value) {
   return upper + (up ? 1U : 0U);
 }
 
-} // namespace kvproof::kernels
+}  // namespace kvproof::kernels

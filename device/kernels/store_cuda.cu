@@ -12,6 +12,7 @@ namespace {
 
 constexpr int warp_lanes = 32;
 constexpr int block_threads = 256;
+constexpr int blocks_an_sm = 5;  // 48 registers a thread: more would hide less of the trip to memory
 constexpr std::int64_t most_blocks = 0x7FFFFFFF;
 
 template <class Lanes>
@@ -25,7 +26,7 @@ __device__ __forceinline__ float reduce(float amax) {
 }
 
 template <class Lanes, ElementType Type>
-__global__ void __launch_bounds__(block_threads) store_rows(const __grid_constant__ StorePlan plan) {
+__global__ void __launch_bounds__(block_threads, blocks_an_sm) store_rows(const __grid_constant__ StorePlan plan) {
   constexpr int tokens_a_warp = warp_lanes / Lanes::a_token;
   const int in_warp = static_cast<int>(threadIdx.x) % warp_lanes;
   const int position = in_warp % Lanes::a_token;

@@ -22,10 +22,18 @@ class HostMemory final : public Memory {
     return pointer;
   }
   void release(void* pointer) noexcept override { std::free(pointer); }
-  void copy_in(void* device, const void* host, std::uint64_t bytes) override { std::memcpy(device, host, bytes); }
-  void copy_out(void* host, const void* device, std::uint64_t bytes) override { std::memcpy(host, device, bytes); }
+  void copy_in(void* device, const void* host, std::uint64_t bytes) override { copy(device, host, bytes); }
+  void copy_out(void* host, const void* device, std::uint64_t bytes) override { copy(host, device, bytes); }
   void synchronize() override {}
   std::string device() const override { return "host"; }
+
+ private:
+  // Nothing may be copied from nowhere: memcpy takes no null pointer, not even for no bytes.
+  static void copy(void* to, const void* from, std::uint64_t bytes) {
+    if (bytes != 0) {
+      std::memcpy(to, from, bytes);
+    }
+  }
 };
 
 class OwnMemory final : public Memory {

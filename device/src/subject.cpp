@@ -171,8 +171,8 @@ Subject Descriptor::common() const {
   subject.index_types = members<IndexType>("index_types", kernel_.index_types);
   subject.fp8_types = members<Fp8>("fp8_types", kernel_.fp8_types);
   subject.page_sizes = page_sizes();
-  if (kernel_.duplicates > KVPROOF_DUPLICATES_FORBIDDEN) {
-    fail("duplicates", std::to_string(kernel_.duplicates), "0 (unit), 1 (row), 2 (last) or 3 (forbidden)");
+  if (kernel_.duplicates > KVPROOF_DUPLICATES_BYTE) {
+    fail("duplicates", std::to_string(kernel_.duplicates), "0 (unit), 1 (row), 2 (last), 3 (forbidden) or 4 (byte)");
   }
   subject.duplicates = static_cast<Duplicates>(kernel_.duplicates);
   subject.memory = static_cast<MemoryKind>(kernel_.memory);

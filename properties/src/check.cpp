@@ -55,9 +55,9 @@ void save(const std::filesystem::path& path, const Subject& subject, const Prope
 // Runs cases until one breaks the property, then remembers the smallest that does.
 class Search {
  public:
-  Search(Arena& arena, const Subject& subject, const Property& property, const CheckOptions& options,
+  Search(CaseRunner& runner, const Subject& subject, const Property& property, const CheckOptions& options,
          const std::function<void(const PropertyResult&)>& each_case)
-      : arena_(arena), subject_(subject), property_(property), options_(options), each_case_(each_case) {
+      : runner_(runner), subject_(subject), property_(property), options_(options), each_case_(each_case) {
     result_.property = &property;
   }
 
@@ -116,14 +116,9 @@ class Search {
       return said(CaseResult::Type::Success);
     }
     try {
-      Trial trial = try_case(arena_, subject_, c);
-      count(trial);
-      std::optional<Breach> breach;
-      if (const auto wrong = misbehaviour(trial)) {
-        breach = Breach{*wrong, {}, {}};
-      } else if (!trial.refused() || property_.broken == untouched_bytes_stay().broken) {
-        breach = property_.broken(trial);
-      }
+      CaseOutcome outcome = runner_.run(property_, c);
+      count(outcome);
+      std::optional<Breach>& breach = outcome.breach;
       if (!breach) {
         return said(CaseResult::Type::Success);
       }
@@ -142,17 +137,17 @@ class Search {
     }
   }
 
-  void count(const Trial& trial) {
-    result_.bytes += trial.bytes();
-    result_.codes += trial.codes();
+  void count(const CaseOutcome& outcome) {
+    result_.bytes += outcome.bytes;
+    result_.codes += outcome.codes;
     if (smallest_) {
       return;  // shrinking adds no cases
     }
     ++result_.cases;
-    if (trial.refused()) {
+    if (outcome.refused) {
       ++result_.refused;
       if (result_.refusal.empty()) {
-        result_.refusal = trial.seen[0].message;
+        result_.refusal = outcome.refusal;
       }
     }
     each_case_(result_);
@@ -163,7 +158,7 @@ class Search {
     result_.failure = Failure{breach_, describe_call(*smallest_), file_, shrink_steps_, shrink_cut_};
   }
 
-  Arena& arena_;
+  CaseRunner& runner_;
   const Subject& subject_;
   const Property& property_;
   const CheckOptions& options_;
@@ -180,9 +175,9 @@ class Search {
 
 }  // namespace
 
-PropertyResult check_property(Arena& arena, const Subject& subject, const Property& property, const CheckOptions& options,
-                              const std::function<void(const PropertyResult&)>& each_case) {
-  return Search(arena, subject, property, options, each_case).run();
+PropertyResult check_property(CaseRunner& runner, const Subject& subject, const Property& property,
+                              const CheckOptions& options, const std::function<void(const PropertyResult&)>& each_case) {
+  return Search(runner, subject, property, options, each_case).run();
 }
 
 }  // namespace kvproof

@@ -152,21 +152,23 @@ class Judge {
     }
     const std::uint8_t* image = image_at(token, page, offset);
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::uint8_t found = seen_.pool.data()[offset + i];
-      if (found == image[i]) {
-        continue;
+      if (seen_.pool.data()[offset + i] != image[i]) {
+        report_owned(page, token, offset + i, image[i], contenders);
       }
-      WrongByte wrong;
-      wrong.wrong = found == poison_byte(view_.poison, offset + i) ? Wrong::missing : Wrong::value;
-      wrong.offset = offset + i;
-      wrong.page = page;
-      wrong.place = place_in_page(view_.shape.layout, view_.shape.page_size, offset + i - page * view_.shape.page_stride);
-      wrong.token = token;
-      wrong.contenders = contenders;
-      wrong.expected = image[i];
-      wrong.found = found;
-      report(wrong);
     }
+  }
+
+  void report_owned(std::int64_t page, std::int32_t token, std::int64_t offset, std::uint8_t expected, std::int32_t contenders) {
+    WrongByte wrong;
+    wrong.found = seen_.pool.data()[offset];
+    wrong.wrong = wrong.found == poison_byte(view_.poison, offset) ? Wrong::missing : Wrong::value;
+    wrong.offset = offset;
+    wrong.page = page;
+    wrong.place = place_in_page(view_.shape.layout, view_.shape.page_size, offset - page * view_.shape.page_stride);
+    wrong.token = token;
+    wrong.contenders = contenders;
+    wrong.expected = expected;
+    report(wrong);
   }
 
   struct Unit {
@@ -204,8 +206,23 @@ class Judge {
     return count;
   }
 
-  // A slot that several tokens name: each unit is that of some contender, or with Duplicates::row all are of the same one.
-  // What is wrong is told against the contender that comes nearest.
+  // A unit whose every byte is that of some contender; what is not is told against `nearest`.
+  void each_byte_of_some(std::int64_t page, const std::vector<std::int32_t>& contenders, std::int32_t nearest, const Unit& unit) {
+    verdict_.bytes += unit.count;
+    for (std::int64_t i = 0; i < unit.count; ++i) {
+      const std::uint8_t found = seen_.pool.data()[unit.offset + i];
+      const bool known = std::any_of(contenders.begin(), contenders.end(), [&](std::int32_t token) {
+        return image_at(token, page, unit.offset)[i] == found;
+      });
+      if (!known) {
+        report_owned(page, nearest, unit.offset + i, image_at(nearest, page, unit.offset)[i],
+                     static_cast<std::int32_t>(contenders.size()));
+      }
+    }
+  }
+
+  // A slot that several tokens name: each unit is that of some contender, with Duplicates::row all are of the same one,
+  // with Duplicates::byte each byte is that of any.   // What is wrong is told against the contender that comes nearest.
   void contended(std::int64_t page, std::int64_t slot, std::int32_t head) {
     std::vector<std::int32_t> contenders;
     for (std::int32_t token = head; token != nobody; token = view_.next[token]) {
@@ -227,6 +244,10 @@ class Judge {
     const std::int32_t of_row = whole_row ? nearest(all) : nobody;
     for (const Unit& unit : all) {
       const std::int32_t token = whole_row ? of_row : nearest(std::span(&unit, 1));
+      if (expected_.duplicates == Duplicates::byte) {
+        each_byte_of_some(page, contenders, token, unit);
+        continue;
+      }
       owned(page, token, unit.offset, unit.count, static_cast<std::int32_t>(contenders.size()));
     }
   }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "kvproof/properties/describe.h"
@@ -17,6 +18,12 @@ std::optional<Breach> breach_of(const Judgement& wrong, const Trial& trial) {
   }
   Breach breach;
   breach.summary = summarise(wrong);
+  const bool only_contended =
+      std::all_of(wrong.wrong.begin(), wrong.wrong.end(), [](const WrongByte& byte) { return byte.contenders > 1; });
+  if (only_contended) {
+    breach.summary +=
+        "; all in slots that several tokens name: a kernel whose racing writers may tear a unit declares KVPROOF_DUPLICATES_BYTE";
+  }
   for (const WrongByte& byte : wrong.wrong) {
     breach.places.push_back(describe(byte, *trial.run, trial.subject->dialect));
   }

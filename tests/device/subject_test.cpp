@@ -218,8 +218,8 @@ TEST(Subject, own_memory_is_whole_or_absent) {
 
 TEST(Subject, the_rest_is_checked_too) {
   expect_error("store is null: expected a function", [](Descriptor& d) { d.kernel.store = nullptr; });
-  expect_error("duplicates is 4: expected 0 (unit), 1 (row), 2 (last) or 3 (forbidden)",
-               [](Descriptor& d) { d.kernel.duplicates = 4; });
+  expect_error("duplicates is 5: expected 0 (unit), 1 (row), 2 (last), 3 (forbidden) or 4 (byte)",
+               [](Descriptor& d) { d.kernel.duplicates = 5; });
   expect_error("reserved is 1: expected 0", [](Descriptor& d) { d.kernel.reserved = 1; });
 }
 

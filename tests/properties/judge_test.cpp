@@ -80,11 +80,13 @@ TEST_P(EveryByte, ChangedInTurnIsFoundAtItsPlace) {
       ASSERT_EQ(judged.wrong_bytes, 1) << offset;
       EXPECT_EQ(judged.wrong.front().offset, offset);
       EXPECT_EQ(judged.wrong.front().found, byte);
-      EXPECT_EQ(judged.wrong.front().area, offset < 0 ? part.before : (offset < part.bytes->size() ? part.inside : part.after));
+      EXPECT_EQ(judged.wrong.front().area,
+                offset < 0 ? part.before : (offset < part.bytes->size() ? part.inside : part.after));
       if (judged.wrong.front().area == Area::pool) {
         const std::int64_t slot = judged.wrong.front().place.slot;
         const bool pad = judged.wrong.front().place.region == Region::pad;
-        const bool owned = slot >= 0 && !pad && (judged.wrong.front().page * 2 + slot == 0 || judged.wrong.front().page * 2 + slot == 3);
+        const bool owned =
+            slot >= 0 && !pad && (judged.wrong.front().page * 2 + slot == 0 || judged.wrong.front().page * 2 + slot == 3);
         const bool as_poison = byte == poison_byte(pool_poison(run.seen.poison), offset);
         EXPECT_EQ(judged.wrong.front().wrong, owned ? (as_poison ? Wrong::missing : Wrong::value) : Wrong::stray) << offset;
       }
@@ -127,7 +129,7 @@ class Contended : public ::testing::Test {
     }
   }
 
-  // Judges slot 1 made of tile 0 and rope of token 0, all else of token 1, `extra` changed by one bit.
+  // Judges slot 1 made of tile 0 of token 0, all else of token 1, `extra` changed by one bit.
   Judgement judged(Duplicates duplicates, bool mixed, std::int64_t extra = -1) {
     ModelRun run(both_, duplicates);
     run.seen.pool = pools_[1];
@@ -138,6 +140,16 @@ class Contended : public ::testing::Test {
     }
     if (extra >= 0) {
       at(run, extra) ^= 1;
+    }
+    return run.judged();
+  }
+
+  // Tile 0 of slot 1 half of token 0, half of token 1.
+  Judgement torn(Duplicates duplicates) {
+    ModelRun run(both_, duplicates);
+    run.seen.pool = pools_[1];
+    for (std::int64_t i = 576; i < 608; ++i) {
+      at(run, i) = pools_[0].bytes[static_cast<std::size_t>(pools_[0].guard + i)];
     }
     return run.judged();
   }
@@ -157,6 +169,13 @@ TEST_F(Contended, ATornUnitIsWrong) {
   ASSERT_EQ(torn.wrong_bytes, 1);
   EXPECT_EQ(torn.wrong.front().offset, 600);
   EXPECT_EQ(torn.wrong.front().contenders, 2);
+}
+
+TEST_F(Contended, ATornUnitHoldsWhereOnlyBytesArePromisedAndAForeignByteDoesNot) {
+  // Bytes 600 and 601 of the other contender: torn inside tile 0.
+  EXPECT_TRUE(torn(Duplicates::byte).holds());
+  EXPECT_GT(torn(Duplicates::unit).wrong_bytes, 0);
+  EXPECT_EQ(judged(Duplicates::byte, true, 600).wrong_bytes, 1);
 }
 
 TEST_F(Contended, AMixedRowIsWrongWhereARowIsPromised) {

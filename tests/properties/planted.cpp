@@ -29,8 +29,8 @@ template <class Change>
 void each_slot(const kvproof_store_call& call, Change change) {
   const StoreShape s = shape_of(call);
   for (std::int64_t token = 0; token < s.tokens; ++token) {
-    const Location at = locate(index_at(static_cast<const std::uint8_t*>(call.index), s.index_type, token), s.pages, s.page_size,
-                               strict(s.layout));
+    const Location at = locate(index_at(static_cast<const std::uint8_t*>(call.index), s.index_type, token), s.pages,
+                               s.page_size, strict(s.layout));
     if (at.fate == Fate::stored) {
       std::uint8_t* page = pool_of(call) + at.page * s.page_stride;
       change(page + data_offset(s.layout, at.slot), page + scale_offset(s.layout, at.slot, s.page_size));
@@ -56,8 +56,8 @@ Subject subject(Layout layout, kvproof_store_fn store) {
 
 std::int32_t right(void*, const kvproof_store_call* call, const char**) {
   const StoreShape s = shape_of(*call);
-  model::store(s, strict(s.layout), static_cast<const std::uint8_t*>(call->input), static_cast<const std::uint8_t*>(call->index),
-               pool_of(*call));
+  model::store(s, strict(s.layout), static_cast<const std::uint8_t*>(call->input),
+               static_cast<const std::uint8_t*>(call->index), pool_of(*call));
   return KVPROOF_STORED;
 }
 

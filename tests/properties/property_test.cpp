@@ -1,4 +1,5 @@
-// Every property holds for the model and fails for the kernel planted against it; the failure is shrunk, saved and replayable.
+// Every property holds for the model and fails for the kernel planted against it; the failure is shrunk, saved and
+// replayable.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -15,18 +16,20 @@ class PropertyTest : public ::testing::Test {
   void SetUp() override {
     options_.seed = 7;
     options_.cases = 400;
-    options_.save = std::filesystem::temp_directory_path() /
-                    ("kvproof-property-test-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    options_.save =
+        std::filesystem::temp_directory_path() /
+        ("kvproof-property-test-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
     std::filesystem::remove_all(options_.save);
   }
   void TearDown() override { std::filesystem::remove_all(options_.save); }
 
   PropertyResult check(const Subject& subject, const Property& property) {
-    return check_property(arena_, subject, property, options_, [](const PropertyResult&) {});
+    return check_property(*run_here(arena_, subject), subject, property, options_, [](const PropertyResult&) {});
   }
 
   // The property fails for the planted kernel, and its saved case fails again.
-  void caught(Layout layout, kvproof_store_fn store, const Property& property, const std::string& place, std::int64_t most_tokens) {
+  void caught(Layout layout, kvproof_store_fn store, const Property& property, const std::string& place,
+              std::int64_t most_tokens) {
     const Subject subject = planted::subject(layout, store);
     const PropertyResult result = check(subject, property);
     ASSERT_FALSE(result.holds());
@@ -87,14 +90,17 @@ TEST_F(PropertyTest, UntouchedBytesStayCatchesAWrittenPad) {
 }
 
 TEST_F(PropertyTest, UntouchedBytesStayCatchesMinusOne) {
-  caught(Layout::flashmla, planted::minus_one_stored, untouched_bytes_stay(), "stray guard before the pool, 1 bytes before it", 1);
-  caught(Layout::indexer, planted::minus_one_stored, untouched_bytes_stay(), "stray guard before the pool, 1 bytes before it", 1);
+  caught(Layout::flashmla, planted::minus_one_stored, untouched_bytes_stay(),
+         "stray guard before the pool, 1 bytes before it", 1);
+  caught(Layout::indexer, planted::minus_one_stored, untouched_bytes_stay(),
+         "stray guard before the pool, 1 bytes before it", 1);
 }
 
 TEST_F(PropertyTest, InputAndIndicesStayCatchesWritesToEach) {
   caught(Layout::flashmla, planted::input_written, input_and_indices_stay(), "stray input, byte", 2);
   caught(Layout::indexer, planted::indices_written, input_and_indices_stay(), "stray indices, byte 0", 1);
-  caught(Layout::indexer, planted::past_input_written, input_and_indices_stay(), "stray guard after the input, 0 bytes past its end", 0);
+  caught(Layout::indexer, planted::past_input_written, input_and_indices_stay(),
+         "stray guard after the input, 0 bytes past its end", 0);
 }
 
 TEST_F(PropertyTest, OneDefectBreaksNoOtherPromise) {
@@ -113,7 +119,8 @@ TEST_F(PropertyTest, AKernelThatRefusesEverythingHasShownNothing) {
 }
 
 TEST_F(PropertyTest, ARefusalThatWroteIsCaught) {
-  const PropertyResult result = check(planted::subject(Layout::flashmla, planted::refuses_and_writes), untouched_bytes_stay());
+  const PropertyResult result =
+      check(planted::subject(Layout::flashmla, planted::refuses_and_writes), untouched_bytes_stay());
   ASSERT_FALSE(result.holds());
   EXPECT_EQ(result.failure->breach.places.size(), 1U);
 }

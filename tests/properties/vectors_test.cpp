@@ -19,9 +19,9 @@ TEST(Vectors, AreTheSameAtEveryCall) {
 TEST(Vectors, EveryDialectHasEveryFlagItCan) {
   for (const NamedDialect& entry : dialects()) {
     const CaseFile file = make_vectors(entry);
-    std::set<std::string> wanted{"ZeroTile",   "BinadeEdge", "Rounding",    "SubnormalCode", "FloorNeighbour", "Extremes", "SignedZero",
-                                 "WideInput",  "PageEdge",   "PageTail",    "PageStride",    "RowStride",      "Int32Index",
-                                 "EmptyBatch", "OddPageSize", "DuplicateIndex"};
+    std::set<std::string> wanted{"ZeroTile",   "BinadeEdge", "Rounding",    "SubnormalCode", "FloorNeighbour", "Extremes",
+                                 "SignedZero", "WideInput",  "PageEdge",    "PageTail",      "PageStride",     "RowStride",
+                                 "Int32Index", "EmptyBatch", "OddPageSize", "DuplicateIndex"};
     if (entry.dialect.layout == Layout::flashmla) {
       wanted.insert("RopeBits");
     }

@@ -59,7 +59,8 @@ TEST(Arithmetic, ResultsAtTheEdgesOfTheRangeAgree) {
     const std::uint64_t bits = random();
     const int around = i % 2 == 0 ? -1 : 254 + 127;  // sum of the exponent fields of a product at the lower and upper edge
     const int field_a = std::max(0, std::min(254, around - 254)) + static_cast<int>(bits % 128);
-    const int field_b = std::min(254, std::max(0, around + 127 * (i % 2 == 0 ? 1 : 0) - field_a + static_cast<int>(bits >> 8 & 31) - 16));
+    const int field_b =
+        std::min(254, std::max(0, around + 127 * (i % 2 == 0 ? 1 : 0) - field_a + static_cast<int>(bits >> 8 & 31) - 16));
     const auto a = static_cast<F32>((static_cast<F32>(std::min(field_a, 254)) << 23) | (bits >> 16 & 0x807FFFFFU));
     const auto b = static_cast<F32>((static_cast<F32>(field_b) << 23) | (bits >> 40 & 0x7FFFFFU));
     if (!agree(a, b)) {
@@ -108,8 +109,9 @@ TEST(Arithmetic, ExactTiesAgree) {
 
 // Every pair of patterns beside a power of two, an edge of the range or a special value.
 TEST(Arithmetic, SpecialPatternsAgreeInEveryPair) {
-  std::vector<F32> special{0, 1, 2, 3, 0x00400000U, 0x007FFFFFU, f32_infinity, 0x7F800001U, 0x7FC00000U, 0x7FFFFFFFU,
-                           0x38D1B717U, 0x322BCC77U, 0x43E00000U, 0x43700000U, 0x43600000U, 0x3B124925U};
+  std::vector<F32> special{0,           1,           2,           3,           0x00400000U, 0x007FFFFFU, f32_infinity,
+                           0x7F800001U, 0x7FC00000U, 0x7FFFFFFFU, 0x38D1B717U, 0x322BCC77U, 0x43E00000U, 0x43700000U,
+                           0x43600000U, 0x3B124925U};
   for (F32 field = 1; field < 255; ++field) {
     for (const F32 fraction : {0x000000U, 0x000001U, 0x400000U, 0x600000U, 0x7FFFFFU}) {
       special.push_back(field << 23 | fraction);

@@ -66,7 +66,8 @@ TEST(Codes, EveryBf16HasItsValue) {
   int compared = 0;
   for (std::uint32_t bits = 0; bits < 65536; ++bits, ++compared) {
     const auto narrow_bits = static_cast<std::uint16_t>(bits);
-    ASSERT_TRUE(same_value(element_to_f32(bits, ElementType::bf16), static_cast<double>(oracle::bf16_value(narrow_bits)))) << bits;
+    ASSERT_TRUE(same_value(element_to_f32(bits, ElementType::bf16), static_cast<double>(oracle::bf16_value(narrow_bits))))
+        << bits;
     ASSERT_EQ(element_to_rope(bits, ElementType::bf16), bits);
   }
   EXPECT_EQ(compared, 65536);

@@ -1,9 +1,9 @@
 // Where bytes lie.
+#include "kvproof/reference/layout.h"
+
 #include <gtest/gtest.h>
 
 #include <vector>
-
-#include "kvproof/reference/layout.h"
 
 namespace kvproof {
 namespace {

@@ -46,10 +46,11 @@ enum {
 
 /* What a kernel promises about an index that several tokens of one call carry. */
 enum {
-  KVPROOF_DUPLICATES_UNIT = 0,     /* each unit (a tile's codes, its scale, the rope) is that of some contender */
-  KVPROOF_DUPLICATES_ROW = 1,      /* the whole row is that of one contender */
-  KVPROOF_DUPLICATES_LAST = 2,     /* the last token of the call wins */
-  KVPROOF_DUPLICATES_FORBIDDEN = 3 /* the caller passes none */
+  KVPROOF_DUPLICATES_UNIT = 0,      /* each unit (a tile's codes, its scale, the rope) is that of some contender */
+  KVPROOF_DUPLICATES_ROW = 1,       /* the whole row is that of one contender */
+  KVPROOF_DUPLICATES_LAST = 2,      /* the last token of the call wins */
+  KVPROOF_DUPLICATES_FORBIDDEN = 3, /* the caller passes none */
+  KVPROOF_DUPLICATES_BYTE = 4       /* each byte is that of some contender: writers that race may tear a unit */
 };
 
 /* What the store function returns. With the last two it says why through `message`. */

@@ -17,6 +17,17 @@ Number read(const std::uint8_t* row, int i) {
   return number;
 }
 
+// Adding it makes one unit of bf16, at this magnitude, the last bit of a double: the addition rounds to it, nearest-even.
+double rounding_addend(float value) {
+  const int exponent = value == 0.0F ? -126 : std::max(std::ilogb(value), -126);
+  return std::ldexp(1.5, exponent - 7 + 52);
+}
+
+std::uint16_t rounded_with(double addend, float value) {
+  const double rounded = std::copysign((static_cast<double>(std::abs(value)) + addend) - addend, static_cast<double>(value));
+  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(rounded)) >> 16);
+}
+
 }  // namespace
 
 float bf16_value(std::uint16_t bits) {
@@ -57,11 +68,21 @@ std::uint16_t to_bf16(float value) {
   if (std::isinf(value)) {
     return value < 0 ? 0xFF80 : 0x7F80;
   }
-  // One unit of bf16 at this magnitude becomes the last bit of a double: the addition rounds to it, nearest-even.
-  const int exponent = value == 0.0F ? -126 : std::max(std::ilogb(value), -126);
-  const double large = std::ldexp(1.5, exponent - 7 + 52);
-  const double rounded = std::copysign((static_cast<double>(std::abs(value)) + large) - large, static_cast<double>(value));
-  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(rounded)) >> 16);
+  return rounded_with(rounding_addend(value), value);
+}
+
+void to_bf16_of_patterns(std::uint32_t first, std::uint32_t count, std::uint16_t* bf16) {
+  const auto value = [first](std::uint32_t i) { return std::bit_cast<float>(first + i); };
+  if (!std::isfinite(value(0))) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      bf16[i] = to_bf16(value(i));
+    }
+    return;
+  }
+  const double addend = rounding_addend(value(0));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    bf16[i] = rounded_with(addend, value(i));
+  }
 }
 
 }  // namespace kvproof::oracle

@@ -18,7 +18,8 @@ enum class Duplicates : std::uint32_t {
   unit = KVPROOF_DUPLICATES_UNIT,
   row = KVPROOF_DUPLICATES_ROW,
   last = KVPROOF_DUPLICATES_LAST,
-  forbidden = KVPROOF_DUPLICATES_FORBIDDEN
+  forbidden = KVPROOF_DUPLICATES_FORBIDDEN,
+  byte = KVPROOF_DUPLICATES_BYTE
 };
 
 struct Subject {

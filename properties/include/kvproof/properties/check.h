@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kvproof/properties/case_runner.h"
 #include "kvproof/properties/property.h"
 
 namespace kvproof {
@@ -43,9 +44,9 @@ struct PropertyResult {
   bool compared_nothing() const { return holds() && cases == refused; }
 };
 
-// Checks one property of one subject in `arena`. `each_case` is called after every case. Throws CannotRun when the device
-// breaks or a failure cannot be saved.
-PropertyResult check_property(Arena& arena, const Subject& subject, const Property& property, const CheckOptions& options,
+// Checks one property of one subject, whose cases `runner` runs. `each_case` is called after every case. Throws CannotRun when
+// the device breaks or a failure cannot be saved.
+PropertyResult check_property(CaseRunner& runner, const Subject& subject, const Property& property, const CheckOptions& options,
                               const std::function<void(const PropertyResult&)>& each_case);
 
 }  // namespace kvproof

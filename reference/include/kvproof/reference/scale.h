@@ -51,7 +51,7 @@ KVPROOF_HD constexpr TileScale tile_scale(F32 amax, const Dialect& dialect, Fp8 
       if (!infinite) {
         result.shift = static_cast<int>(byte) - 127;
         result.exact_shift = true;
-      } else if (dialect.infinity == Infinity::zero_inverse_byte_126) {
+      } else if (dialect.infinity == Infinity::zero_inverse_byte_126 || dialect.scale != Scale::ue8m0) {
         result.operand = 0;
       } else {
         result.operand = (254U - 255U) << 23;  // the shift that a port builds 2^-e with runs into the sign bit: -inf

@@ -18,4 +18,7 @@ float element_value(const std::uint8_t* row, ElementType type, int i);
 // Rounded to nearest even by a hardware addition; a NaN keeps its sign and upper payload and becomes quiet.
 std::uint16_t to_bf16(float value);
 
+// The same for `count` fp32 patterns from `first` on, all of one sign and one exponent, so that one addend serves them all.
+void to_bf16_of_patterns(std::uint32_t first, std::uint32_t count, std::uint16_t* bf16);
+
 }  // namespace kvproof::oracle
