@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kvproof/device/error.h"
+#include "kvproof/properties/contract.h"
 #include "kvproof/reference/model.h"
 #include "kvproof/reference/names.h"
 
@@ -89,7 +90,7 @@ std::optional<std::string> case_contradiction(const Case& c, const Dialect& dial
                          name_of(dialect.invalid), s.capacity() - 1);
     }
   }
-  return std::nullopt;
+  return contract_breach(c, dialect);
 }
 
 std::vector<std::uint8_t> index_bytes_of(const Case& c) {

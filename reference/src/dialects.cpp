@@ -56,13 +56,15 @@ constexpr auto sglang_cuda_clip = [](Dialect& d) {
 constexpr auto sglang_triton = [](Dialect& d) {
   d.floor_value = f32_1e_8;
   d.ratio = Ratio::multiply_reciprocal;
-  d.quantise = Quantise::multiply_reciprocal;
-  d.reciprocal_ulp = 1;
   d.invalid = InvalidIndex::unguarded;
   d.division = Division::truncate;
   d.offset_width = Width::int32;
   d.nan = NanCode::plus_max;
   d.infinity = Infinity::zero_inverse_byte_126;
+};
+constexpr auto sglang_triton_indexer = [](Dialect& d) {
+  sglang_triton(d);
+  d.reciprocal_ulp = 1;
 };
 constexpr auto flashmla_packer = [](Dialect& d) {
   d.floor = Floor::ratio;
@@ -130,7 +132,7 @@ constexpr std::array table{
                  "the newer sglang-cuda that clips before converting: NaN encodes to 0x7E"},
     NamedDialect{"sglang-triton", with(flashmla_base(), sglang_triton), true,
                  "amax floor 1e-8, truncating division without a guard, int32 offsets, infinity gives byte 126"},
-    NamedDialect{"sglang-triton", with(indexer_base(), sglang_triton), true,
+    NamedDialect{"sglang-triton", with(indexer_base(), sglang_triton_indexer), true,
                  "amax floor 1e-8, a * fl(1/448), reciprocal within 1 ulp, truncating division without a guard"},
     NamedDialect{"flashmla", with(flashmla_base(), flashmla_packer), false,
                  "the reader's own packer: the floor 1e-4 is on the ratio, x / s"},

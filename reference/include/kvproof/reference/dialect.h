@@ -69,7 +69,7 @@ enum class NanCode : std::uint32_t {
 enum class Infinity : std::uint32_t {
   unstated,              // the port promises nothing: outside the contract
   as_largest_bf16,       // counts as the largest finite bf16 for amax and encodes to +-M
-  negative_inverse,      // UE8M0: byte 255, the inverse scale becomes -inf; fp32: scale +inf, inverse 0
+  negative_inverse,      // UE8M0: byte 255, and 2^-e becomes -inf; any other rule, fp32: scale +inf, inverse 0
   zero_inverse_byte_126  // UE8M0: byte 126, the inverse scale becomes 0; fp32: scale +inf, inverse 0
 };
 

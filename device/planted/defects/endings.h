@@ -1,0 +1,44 @@
+// Kernels that do not come back as they should.
+#pragma once
+
+#include <cstdlib>
+
+#include "planted/right.h"
+
+namespace kvproof::planted {
+
+struct EndlessLoop : Right {
+  static constexpr const char* name = "endless-loop";
+  static constexpr const char* defect = "never returns";
+  KVPROOF_HD static void before(const Call& call, std::int64_t) {
+    const volatile std::uint8_t* watched = call.indices;
+    std::uint8_t seen = 0;
+    do {
+      seen = watched[0];
+    } while (seen == watched[0]);  // nobody changes it
+  }
+};
+
+// An address that no arena maps.
+struct IllegalAddress : Right {
+  static constexpr const char* name = "illegal-address";
+  static constexpr const char* defect = "writes to an address that is no one's";
+  KVPROOF_HD static void before(const Call&, std::int64_t) {
+    *reinterpret_cast<volatile std::uint8_t*>(std::uintptr_t{64}) = 1;
+  }
+};
+
+// On the GPU the device-side trap takes the place of abort.
+struct Abort : Right {
+  static constexpr const char* name = "abort";
+  static constexpr const char* defect = "aborts in the first token";
+  KVPROOF_HD static void before(const Call&, std::int64_t) {
+#if defined(__CUDA_ARCH__)
+    __trap();
+#else
+    std::abort();
+#endif
+  }
+};
+
+}  // namespace kvproof::planted
