@@ -50,20 +50,39 @@ KVPROOF_HD constexpr std::uint8_t quantise_power_of_two(F32 x, int shift, Fp8 ty
   return fp8_with_sign(f32_sign(x), code, type);
 }
 
-// One element of a tile whose scale is `scale`.
-KVPROOF_HD constexpr std::uint8_t quantise(F32 x, const TileScale& scale, const Dialect& dialect, Fp8 type,
-                                           std::uint8_t limit_code) {
+// One element of a tile whose scale is `scale`, for a rule known where this is called: a loop over a tile then holds no
+// other rule's code.
+template <Quantise rule>
+KVPROOF_HD constexpr std::uint8_t quantise_by(F32 x, const TileScale& scale, const Dialect& dialect, Fp8 type,
+                                              std::uint8_t limit_code) {
   if (f32_is_nan(x)) {
     return nan_code(dialect, type, limit_code);
   }
-  if (scale.exact_shift) {
-    return quantise_power_of_two(x, scale.shift, type, limit_code);
+  const F32 scaled = rule == Quantise::divide ? f32_divide(x, scale.operand) : f32_multiply(x, scale.operand);
+  if (f32_is_finite(scaled)) {
+    return f32_to_fp8(scaled, type, limit_code);
   }
-  const F32 scaled = dialect.quantise == Quantise::divide ? f32_divide(x, scale.operand) : f32_multiply(x, scale.operand);
   if (f32_is_infinity(x) && dialect.infinity == Infinity::as_largest_bf16) {
     return fp8_with_sign(f32_sign(x), limit_code, type);
   }
   return f32_is_nan(scaled) ? nan_code(dialect, type, limit_code) : f32_to_fp8(scaled, type, limit_code);
+}
+
+// x * 2^-shift of any x.
+KVPROOF_HD constexpr std::uint8_t quantise_by_shift(F32 x, const TileScale& scale, const Dialect& dialect, Fp8 type,
+                                                    std::uint8_t limit_code) {
+  return f32_is_nan(x) ? nan_code(dialect, type, limit_code) : quantise_power_of_two(x, scale.shift, type, limit_code);
+}
+
+// One element of a tile whose scale is `scale`.
+KVPROOF_HD constexpr std::uint8_t quantise(F32 x, const TileScale& scale, const Dialect& dialect, Fp8 type,
+                                           std::uint8_t limit_code) {
+  if (scale.exact_shift) {
+    return quantise_by_shift(x, scale, dialect, type, limit_code);
+  }
+  return dialect.quantise == Quantise::divide
+             ? quantise_by<Quantise::divide>(x, scale, dialect, type, limit_code)
+             : quantise_by<Quantise::multiply_reciprocal>(x, scale, dialect, type, limit_code);
 }
 
 }  // namespace kvproof

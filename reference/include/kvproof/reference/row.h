@@ -27,8 +27,18 @@ KVPROOF_HD inline TileScale encode_tile(const std::uint8_t* row, int first, cons
     amax = magnitude > amax ? magnitude : amax;
   }
   const TileScale scale = tile_scale(amax, dialect, fp8);
-  for (int i = 0; i < tile_values; ++i) {
-    codes[i] = quantise(values[i], scale, dialect, fp8, limit_code);
+  if (scale.exact_shift) {
+    for (int i = 0; i < tile_values; ++i) {
+      codes[i] = quantise_by_shift(values[i], scale, dialect, fp8, limit_code);
+    }
+  } else if (dialect.quantise == Quantise::divide) {
+    for (int i = 0; i < tile_values; ++i) {
+      codes[i] = quantise_by<Quantise::divide>(values[i], scale, dialect, fp8, limit_code);
+    }
+  } else {
+    for (int i = 0; i < tile_values; ++i) {
+      codes[i] = quantise_by<Quantise::multiply_reciprocal>(values[i], scale, dialect, fp8, limit_code);
+    }
   }
   return scale;
 }
