@@ -71,7 +71,9 @@ KVPROOF_LANE TileScale tile_scale(float amax, const Rules& rules) {
     case Quantise::power_of_two:
       result.operand = inverse_power_of_two<Machine>(byte);
       if (infinite) {
-        result.operand = zero_inverse ? 0.0F : Machine::value(0x80000000U | infinity_pattern);
+        // Only a port that builds 2^-e from a UE8M0 byte by a shift runs into the sign bit.
+        const bool minus_infinity = dialect.scale == Scale::ue8m0 && !zero_inverse;
+        result.operand = minus_infinity ? Machine::value(0x80000000U | infinity_pattern) : 0.0F;
       }
       break;
     case Quantise::multiply_reciprocal:

@@ -84,54 +84,54 @@ typedef int32_t (*kvproof_store_fn)(void* state, const kvproof_store_call* call,
 
 /* Functions of a device that kvproof does not know. Each returns 0, or non-zero when it failed. */
 typedef struct kvproof_memory {
-  uint32_t size;                                                                      /* sizeof(kvproof_memory) */
-  void* state;                                                                        /* handed to each function */
-  int32_t (*allocate)(void* state, uint64_t bytes, void** pointer);                   /* aligned to at least 256 bytes */
-  int32_t (*release)(void* state, void* pointer);                                     /* what allocate returned */
-  int32_t (*copy_in)(void* state, void* device, const void* host, uint64_t bytes);    /* host to device */
-  int32_t (*copy_out)(void* state, void* host, const void* device, uint64_t bytes);   /* device to host */
-  int32_t (*synchronize)(void* state);                                                /* waits for all queued work */
+  uint32_t size;                                                                    /* sizeof(kvproof_memory) */
+  void* state;                                                                      /* handed to each function */
+  int32_t (*allocate)(void* state, uint64_t bytes, void** pointer);                 /* aligned to at least 256 bytes */
+  int32_t (*release)(void* state, void* pointer);                                   /* what allocate returned */
+  int32_t (*copy_in)(void* state, void* device, const void* host, uint64_t bytes);  /* host to device */
+  int32_t (*copy_out)(void* state, void* host, const void* device, uint64_t bytes); /* device to host */
+  int32_t (*synchronize)(void* state);                                              /* waits for all queued work */
 } kvproof_memory;
 
 /* A dialect field by field, for a kernel that speaks none of the named ones. The values are those of docs/dialects.md, in
  * the order given there. */
 typedef struct kvproof_dialect {
-  uint32_t size;            /* sizeof(kvproof_dialect) */
-  uint32_t floor;           /* 0 none, 1 on amax, 2 on the ratio */
-  uint32_t floor_bits;      /* the floor as binary32 bits */
-  uint32_t ratio;           /* 0 fl(a / M), 1 fl(a * fl(1 / M)) */
-  uint32_t scale;           /* 0 UE8M0 byte, 1 fp32, 2 fp32 rounded up to a power of two */
-  uint32_t quantise;        /* 0 x * 2^-e, 1 fl(x * fl(1 / s)), 2 fl(x / s), 3 fl(x * fl(M / a)) */
-  uint32_t fnuz_limit;      /* M for e4m3fnuz: 240 or 224 */
-  uint32_t pad;             /* 0 kept, 1 written 0 */
-  uint32_t invalid_index;   /* 0 precondition, 1 unguarded, 2 == -1, 3 < 0, 4 <= 0, 5 outside the pool, 6 trap */
-  uint32_t division;        /* 0 floor, 1 truncate */
-  uint32_t index_width;     /* 0 64 bits, 1 int32, 2 uint32 */
-  uint32_t offset_width;    /* 0 64 bits, 1 int32, 2 uint32 */
-  uint32_t nan_code;        /* 0 unstated, 1 the NaN code, 2 +M, 3 -M, 4 scrubbed to 0 */
-  uint32_t infinity;        /* 0 unstated, 1 as the largest bf16, 2 inverse -inf, 3 inverse 0 and byte 126 */
-  uint32_t reciprocal_ulp;  /* declared error of fl(1 / s) in ulp; 0 is correctly rounded */
+  uint32_t size;           /* sizeof(kvproof_dialect) */
+  uint32_t floor;          /* 0 none, 1 on amax, 2 on the ratio */
+  uint32_t floor_bits;     /* the floor as binary32 bits */
+  uint32_t ratio;          /* 0 fl(a / M), 1 fl(a * fl(1 / M)) */
+  uint32_t scale;          /* 0 UE8M0 byte, 1 fp32, 2 fp32 rounded up to a power of two */
+  uint32_t quantise;       /* 0 x * 2^-e, 1 fl(x * fl(1 / s)), 2 fl(x / s), 3 fl(x * fl(M / a)) */
+  uint32_t fnuz_limit;     /* M for e4m3fnuz: 240 or 224 */
+  uint32_t pad;            /* 0 kept, 1 written 0 */
+  uint32_t invalid_index;  /* 0 precondition, 1 unguarded, 2 == -1, 3 < 0, 4 <= 0, 5 outside the pool, 6 trap */
+  uint32_t division;       /* 0 floor, 1 truncate */
+  uint32_t index_width;    /* 0 64 bits, 1 int32, 2 uint32 */
+  uint32_t offset_width;   /* 0 64 bits, 1 int32, 2 uint32 */
+  uint32_t nan_code;       /* 0 unstated, 1 the NaN code, 2 +M, 3 -M, 4 scrubbed to 0 */
+  uint32_t infinity;       /* 0 unstated, 1 as the largest bf16, 2 inverse -inf, 3 inverse 0 and byte 126 */
+  uint32_t reciprocal_ulp; /* declared error of fl(1 / s) in ulp; 0 is correctly rounded */
 } kvproof_dialect;
 
 /* One kernel in one dialect. A kernel that speaks several dialects, or lives in several memories, has a descriptor each, all
  * of the same name. */
 typedef struct kvproof_kernel {
-  uint32_t size;               /* sizeof(kvproof_kernel) */
-  uint32_t layouts;            /* set of KVPROOF_LAYOUT_* */
-  const char* name;            /* letters, digits, '-', '_' and '.' */
-  const char* dialect;         /* a name from docs/dialects.md, or null when `fields` says it */
+  uint32_t size;                 /* sizeof(kvproof_kernel) */
+  uint32_t layouts;              /* set of KVPROOF_LAYOUT_* */
+  const char* name;              /* letters, digits, '-', '_' and '.' */
+  const char* dialect;           /* a name from docs/dialects.md, or null when `fields` says it */
   const kvproof_dialect* fields; /* null when `dialect` names one; for one layout only */
-  uint32_t input_types;        /* set of KVPROOF_BF16, KVPROOF_FP16, KVPROOF_FP32 */
-  uint32_t index_types;        /* set of KVPROOF_INT32, KVPROOF_INT64 */
-  uint32_t fp8_types;          /* set of KVPROOF_E4M3FN, KVPROOF_E4M3FNUZ */
-  uint32_t duplicates;         /* KVPROOF_DUPLICATES_* */
-  const int32_t* page_sizes;   /* the page sizes it takes; null with a count of 0: any */
+  uint32_t input_types;          /* set of KVPROOF_BF16, KVPROOF_FP16, KVPROOF_FP32 */
+  uint32_t index_types;          /* set of KVPROOF_INT32, KVPROOF_INT64 */
+  uint32_t fp8_types;            /* set of KVPROOF_E4M3FN, KVPROOF_E4M3FNUZ */
+  uint32_t duplicates;           /* KVPROOF_DUPLICATES_* */
+  const int32_t* page_sizes;     /* the page sizes it takes; null with a count of 0: any */
   uint64_t page_size_count;
-  uint32_t memory;             /* KVPROOF_MEMORY_* */
-  uint32_t reserved;           /* 0 */
+  uint32_t memory;                  /* KVPROOF_MEMORY_* */
+  uint32_t reserved;                /* 0 */
   const kvproof_memory* own_memory; /* with KVPROOF_MEMORY_OWN, else null */
   kvproof_store_fn store;
-  void* state;                 /* handed to store */
+  void* state; /* handed to store */
 } kvproof_kernel;
 
 /* What a plug-in exports. `abi_version` is the caller's KVPROOF_ABI_VERSION; a plug-in that does not speak it returns null.

@@ -52,7 +52,7 @@ KVPROOF_HD constexpr F32 f32_round_pack(F32 sign, int exponent, std::uint32_t si
   if (exponent >= -126) {
     const std::uint32_t rounded = shift_right_nearest_even(significand, 7);
     // The hidden bit adds the one that the exponent field lacks; a carry out of the fraction moves to the next binade.
-    const std::uint32_t field = static_cast<std::uint32_t>(exponent + 126);
+    const auto field = static_cast<std::uint32_t>(exponent + 126);
     return sign | ((field << 23) + rounded);
   }
   const int extra = -126 - exponent;
