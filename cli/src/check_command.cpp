@@ -6,9 +6,8 @@
 #include <memory>
 #include <random>
 
-#include "arenas.h"
 #include "commands.h"
-#include "kernel_choice.h"
+#include "kernels.h"
 #include "kvproof/device/error.h"
 #include "kvproof/properties/check.h"
 #include "kvproof/reference/names.h"
@@ -21,6 +20,7 @@ namespace {
 struct Options {
   KernelChoice kernels;
   double budget_seconds = 30;
+  double shrink_seconds = 5;
   int cases = 0;
   std::string seed;
   std::string json;
@@ -138,39 +138,42 @@ Json result_json(const PropertyResult& result) {
 
 class Run {
  public:
-  Run(const Options& options, const Chosen& chosen) : options_(options), chosen_(chosen), seed_(seed_of(options.seed)) {}
+  Run(const Options& options, const Chosen& chosen)
+      : options_(options), chosen_(chosen), seed_(seed_of(options.seed)), kernels_(options.kernels) {}
 
   int work() {
     const auto start = std::chrono::steady_clock::now();
-    const std::vector<Subject> subjects = options_.kernels.subjects();
     std::size_t steps = 0;
-    for (const Subject& subject : subjects) {
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
       for (const Property& property : properties()) {
-        steps += is_property_of(property, subject) ? 1 : 0;
+        steps += is_property_of(property, kernels_.subject(i)) ? 1 : 0;
       }
     }
     CheckOptions check;
     check.seed = seed_;
     check.budget = std::chrono::duration<double>(options_.budget_seconds / static_cast<double>(steps));
+    check.shrink_budget = std::chrono::duration<double>(options_.shrink_seconds);
     check.save = options_.save;
     if (options_.cases > 0) {
       check.cases = options_.cases;
     }
     std::size_t step = 0;
-    for (const Subject& subject : subjects) {
-      const std::unique_ptr<CaseRunner> runner = run_here(arenas_.of(subject), subject);
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      const Subject& subject = kernels_.subject(i);
+      CaseRunner& runner = kernels_.runner(i);
       Checked checked{subject, {}};
       for (const Property& property : properties()) {
         if (!is_property_of(property, subject)) {
           continue;
         }
         ++step;
-        checked.results.push_back(check_property(*runner, subject, property, check, [&](const PropertyResult& so_far) {
+        checked.results.push_back(check_property(runner, subject, property, check, [&](const PropertyResult& so_far) {
           progress_.show(fmt::format("[{}/{}] {} {}: {} cases, {} codes", step, steps, subject.title(), property.name,
                                      so_far.cases, counted(so_far.codes)));
         }));
         totals_.add(checked.results.back());
       }
+      kernels_.release(i);
       progress_.clear();
       print_subject(checked, options_, chosen_);
       std::fflush(stdout);
@@ -192,7 +195,7 @@ class Run {
                steps - static_cast<std::size_t>(totals_.broken) - static_cast<std::size_t>(totals_.empty), steps,
                checked_.size(), checked_.size() == 1 ? "" : "s");
     fmt::print("compared: {} cases ({} refused), {} codes, {} on {}\n", totals_.cases, totals_.refused,
-               counted(totals_.codes), bytes_counted(totals_.bytes), arenas_.devices());
+               counted(totals_.codes), bytes_counted(totals_.bytes), kernels_.devices());
     fmt::print("seed 0x{:x}, {:.1f} s\n", seed_, seconds_);
   }
 
@@ -213,7 +216,7 @@ class Run {
     return {{"kvproof", KVPROOF_VERSION},
             {"command", "check"},
             {"holds", totals_.broken == 0 && totals_.empty == 0},
-            {"device", arenas_.devices()},
+            {"device", kernels_.devices()},
             {"seed", fmt::format("0x{:x}", seed_)},
             {"seconds", seconds_},
             {"cases", totals_.cases},
@@ -226,8 +229,8 @@ class Run {
   const Options& options_;
   const Chosen& chosen_;
   std::uint64_t seed_;
+  Kernels kernels_;
   Progress progress_;
-  Arenas arenas_;
   std::vector<Checked> checked_;
   Totals totals_;
   double seconds_ = 0;
@@ -243,6 +246,10 @@ void add_check(CLI::App& app, Chosen& chosen) {
       ->add_option("--budget", options->budget_seconds, "Time for the whole check: seconds, or a number with s, ms, m or h")
       ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}))
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--shrink", options->shrink_seconds, "Time for making one failing case smaller, in the same units")
+      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}))
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--cases", options->cases, "Exactly this many cases a property and kernel, instead of a budget")
       ->check(CLI::PositiveNumber);

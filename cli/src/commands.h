@@ -20,5 +20,6 @@ void add_check(CLI::App& app, Chosen& chosen);
 void add_list(CLI::App& app, Chosen& chosen);
 void add_replay(CLI::App& app, Chosen& chosen);
 void add_vectors(CLI::App& app, Chosen& chosen);
+void add_worker(CLI::App& app, Chosen& chosen);
 
 }  // namespace kvproof::cli

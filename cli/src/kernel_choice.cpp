@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <chrono>
+#include <map>
 #include <set>
 
 #include "kvproof/device/error.h"
@@ -31,15 +32,15 @@ Named split(const std::string& kernel) {
   return is_file(kernel) ? Named{kernel, ""} : Named{"", kernel};
 }
 
-// Keeps the subjects that `wanted` holds for; when none are left, says what there was, as `told` tells it.
+// Keeps the kernels that `wanted` holds for; when none are left, says what there was, as `told` tells it.
 template <class Wanted, class Told>
-void keep(std::vector<Subject>& subjects, const std::string& what, const std::string& value, Wanted wanted, Told told) {
+void keep(std::vector<ChosenKernel>& kernels, const std::string& what, const std::string& value, Wanted wanted, Told told) {
   std::set<std::string> known;
-  for (const Subject& subject : subjects) {
-    known.insert(std::string(told(subject)));
+  for (const ChosenKernel& kernel : kernels) {
+    known.insert(std::string(told(kernel.subject)));
   }
-  std::erase_if(subjects, [&](const Subject& subject) { return !wanted(subject); });
-  if (subjects.empty()) {
+  std::erase_if(kernels, [&](const ChosenKernel& kernel) { return !wanted(kernel.subject); });
+  if (kernels.empty()) {
     std::string all;
     for (const std::string& one : known) {
       all += all.empty() ? "" : ", ";
@@ -50,7 +51,7 @@ void keep(std::vector<Subject>& subjects, const std::string& what, const std::st
 }
 
 std::vector<Subject> builtin(const std::string& device) {
-  const std::string absence = cuda_absence();
+  const std::string absence = device == "host" ? std::string{} : cuda_absence();
   if (device == "cuda") {
     if (!absence.empty()) {
       throw CannotRun(fmt::format("--device cuda: no GPU: {}", absence));
@@ -60,21 +61,35 @@ std::vector<Subject> builtin(const std::string& device) {
   return device == "auto" && absence.empty() ? builtin_cuda_subjects() : builtin_host_subjects();
 }
 
+std::vector<ChosenKernel> numbered(const std::vector<Subject>& all) {
+  std::vector<ChosenKernel> kernels;
+  for (const Subject& subject : all) {
+    kernels.push_back({subject, kernels.size()});
+  }
+  return kernels;
+}
+
 std::vector<Subject> of_plugin(const std::string& file, const std::string& device) {
-  std::vector<Subject> subjects = load_plugin(file);
-  const std::string absence = cuda_absence();
-  const auto runs_here = [&](const Subject& subject) { return subject.memory != MemoryKind::cuda || absence.empty(); };
+  std::vector<ChosenKernel> kernels = numbered(load_plugin(file));
   if (device != "auto") {
     const MemoryKind wanted = device == "cuda" ? MemoryKind::cuda : MemoryKind::host;
     keep(
-        subjects, "--device", device,
+        kernels, "--device", device,
         [&](const Subject& subject) {
           return subject.memory == wanted || (device == "host" && subject.memory == MemoryKind::own);
         },
         [](const Subject& subject) { return name_of(subject.memory); });
   }
+  // CUDA is asked for only where a kernel needs it.
+  const bool needs_gpu = std::any_of(kernels.begin(), kernels.end(),
+                                     [](const ChosenKernel& kernel) { return kernel.subject.memory == MemoryKind::cuda; });
+  const std::string absence = needs_gpu ? cuda_absence() : std::string{};
   std::vector<Subject> here;
-  std::copy_if(subjects.begin(), subjects.end(), std::back_inserter(here), runs_here);
+  for (ChosenKernel& kernel : kernels) {
+    if (kernel.subject.memory != MemoryKind::cuda || absence.empty()) {
+      here.push_back(std::move(kernel.subject));
+    }
+  }
   if (here.empty()) {
     throw CannotRun(fmt::format("{}: its kernels live in CUDA memory, and there is no GPU: {}", file, absence));
   }
@@ -91,6 +106,23 @@ void KernelChoice::add_to(CLI::App& command) {
   command.add_option("--device", device, "auto (the GPU if there is one, for built-in kernels), cuda, host")
       ->check(CLI::IsMember({"auto", "cuda", "host"}))
       ->capture_default_str();
+  command
+      .add_option("--isolation", isolation,
+                  "process: kernels run in a child process, and a crash is a verdict; none: in this one, for a debugger")
+      ->check(CLI::IsMember({"process", "none"}))
+      ->capture_default_str();
+  command
+      .add_option("--case-timeout", case_seconds,
+                  "Time for one case before its kernel counts as one that does not return: seconds, or with s, ms, m or h")
+      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}))
+      ->check(CLI::Range(0.001, 86400.0))
+      ->default_str("10s");
+  command
+      .add_option("--memory-limit", memory_limit,
+                  "Host memory that a kernel may take in one case: bytes, or with KB, MB or GB")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{1} << 20, std::uint64_t{1} << 50))
+      ->default_str("8GB");
 }
 
 std::string KernelChoice::arguments() const {
@@ -101,32 +133,52 @@ std::string KernelChoice::arguments() const {
   if (device != "auto") {
     all += " --device " + device;
   }
+  const KernelChoice usual;
+  if (case_seconds != usual.case_seconds) {
+    all += fmt::format(" --case-timeout {}s", case_seconds);
+  }
+  if (memory_limit != usual.memory_limit) {
+    all += fmt::format(" --memory-limit {}", memory_limit);
+  }
   return all;
 }
 
-std::vector<Subject> KernelChoice::subjects() const {
+KernelSource KernelChoice::source() const { return {split(kernel).file, device}; }
+
+ChildLimits KernelChoice::limits() const {
+  const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(case_seconds));
+  return {time, static_cast<std::int64_t>(memory_limit)};
+}
+
+std::vector<Subject> load_kernels(const KernelSource& source) {
+  return source.file.empty() ? builtin(source.device) : of_plugin(source.file, source.device);
+}
+
+void KernelChoice::check() const {
   if (!layout.empty() && !named<Layout>(layout)) {
     throw BadInput(fmt::format("--layout {}: expected {}", layout, names_of<Layout>()));
   }
-  const Named chosen = split(kernel);
-  std::vector<Subject> all = chosen.file.empty() ? builtin(device) : of_plugin(chosen.file, device);
-  if (!chosen.name.empty()) {
+}
+
+std::vector<ChosenKernel> KernelChoice::choose(const std::vector<Subject>& all) const {
+  std::vector<ChosenKernel> kernels = numbered(all);
+  if (const Named chosen = split(kernel); !chosen.name.empty()) {
     keep(
-        all, "--kernel", chosen.name, [&](const Subject& subject) { return subject.name == chosen.name; },
+        kernels, "--kernel", chosen.name, [&](const Subject& subject) { return subject.name == chosen.name; },
         [](const Subject& subject) { return subject.name; });
   }
   if (!layout.empty()) {
     const Layout wanted = *named<Layout>(layout);
     keep(
-        all, "--layout", layout, [&](const Subject& subject) { return subject.dialect.layout == wanted; },
+        kernels, "--layout", layout, [&](const Subject& subject) { return subject.dialect.layout == wanted; },
         [](const Subject& subject) { return name_of(subject.dialect.layout); });
   }
   if (!dialect.empty()) {
     keep(
-        all, "--dialect", dialect, [&](const Subject& subject) { return subject.dialect_name == dialect; },
+        kernels, "--dialect", dialect, [&](const Subject& subject) { return subject.dialect_name == dialect; },
         [](const Subject& subject) { return subject.dialect_name; });
   }
-  return all;
+  return kernels;
 }
 
 std::string name_of(MemoryKind memory) {

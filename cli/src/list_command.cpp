@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "kernel_choice.h"
+#include "kernels.h"
 #include "kvproof/properties/property.h"
 #include "kvproof/reference/dialects.h"
 #include "kvproof/reference/names.h"
@@ -70,7 +70,9 @@ int list_properties(bool json) {
 
 int list_kernels(const Options& options) {
   Json all = Json::array();
-  for (const Subject& subject : options.kernels.subjects()) {
+  const Kernels kernels(options.kernels);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const Subject& subject = kernels.subject(i);
     if (options.json) {
       all.push_back({{"name", subject.name},
                      {"origin", subject.origin},

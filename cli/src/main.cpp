@@ -5,7 +5,9 @@
 #include <exception>
 
 #include "commands.h"
+#include "kvproof/device/child.h"
 #include "kvproof/device/error.h"
+#include "worker_command.h"
 
 int main(int argc, char** argv) {
   namespace cli = kvproof::cli;
@@ -21,6 +23,7 @@ int main(int argc, char** argv) {
   cli::add_list(app, chosen);
   cli::add_replay(app, chosen);
   cli::add_vectors(app, chosen);
+  cli::add_worker(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -38,6 +41,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "kvproof: {} (see kvproof --help)\n", error.what());
     return cli::bad_input;
+  }
+  if (!app.got_subcommand(cli::worker_command)) {
+    kvproof::adopt_strays();
+    kvproof::end_children_on_signals();
   }
   try {
     return chosen.work();

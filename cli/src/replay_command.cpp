@@ -26,7 +26,7 @@ int replay(const Options& options) {
   for (const std::string& name : options.files) {
     files.push_back(read_cases(name));
   }
-  Replayer replayer(options.kernels.subjects());
+  Replayer replayer(options.kernels);
   for (std::size_t i = 0; i < files.size(); ++i) {
     for (const FiledCase& filed : files[i].cases) {
       confirm_with_model(filed);

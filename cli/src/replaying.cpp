@@ -30,30 +30,24 @@ bool takes(const Subject& subject, const FiledCase& filed) {
          !(subject.duplicates == Duplicates::forbidden && has_duplicates(filed));
 }
 
-std::optional<Breach> breach_in(const Trial& trial) {
-  if (const auto wrong = misbehaviour(trial)) {
-    return Breach{*wrong, {}, {}};
-  }
-  return breach_of(wrong_of(trial, [](const WrongByte&) { return true; }), trial);
-}
-
 }  // namespace
 
-Replayer::Replayer(std::vector<Subject> subjects) : subjects_(std::move(subjects)) {}
+Replayer::Replayer(const KernelChoice& choice) : kernels_(choice) {}
 
 int Replayer::run(const FiledCase& filed, const std::string& file) {
   int ran = 0;
-  for (const Subject& subject : subjects_) {
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    const Subject& subject = kernels_.subject(i);
     if (!takes(subject, filed)) {
       continue;
     }
     ++ran;
     ++cases_;
-    const Trial trial = try_case(arenas_.of(subject), subject, filed.run);
-    bytes_ += trial.bytes();
-    codes_ += trial.codes();
-    refused_ += trial.refused() ? 1 : 0;
-    if (const auto breach = breach_in(trial)) {
+    const CaseOutcome outcome = kernels_.runner(i).run_whole(filed.run);
+    bytes_ += outcome.bytes;
+    codes_ += outcome.codes;
+    refused_ += outcome.refused ? 1 : 0;
+    if (const auto& breach = outcome.breach) {
       ++broken_;
       fmt::print("FAILS  {} case {}: {}\n    {}\n    call: {}\n", file, filed.id, subject.title(), breach->summary,
                  describe_call(filed.run));
@@ -72,12 +66,13 @@ int Replayer::conclude(const std::string& json_path, const std::string& command)
   const bool nothing = cases_ == refused_;
   fmt::print("{}: {} of {} runs hold ({} refused), {} codes, {} compared on {}\n",
              broken_ != 0 ? "FAILS" : (nothing ? "NOTHING COMPARED" : "holds"), cases_ - broken_ - refused_, cases_,
-             refused_, counted(codes_), bytes_counted(bytes_), arenas_.devices().empty() ? "no device" : arenas_.devices());
+             refused_, counted(codes_), bytes_counted(bytes_),
+             kernels_.devices().empty() ? "no device" : kernels_.devices());
   if (!json_path.empty()) {
     write_json(json_path, {{"kvproof", KVPROOF_VERSION},
                            {"command", command},
                            {"holds", broken_ == 0 && !nothing},
-                           {"device", arenas_.devices()},
+                           {"device", kernels_.devices()},
                            {"runs", cases_},
                            {"refused", refused_},
                            {"codes", codes_},

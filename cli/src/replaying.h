@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "arenas.h"
+#include "kernels.h"
 #include "kvproof/properties/case_file.h"
 #include "report.h"
 
@@ -12,7 +12,7 @@ namespace kvproof::cli {
 
 class Replayer {
  public:
-  explicit Replayer(std::vector<Subject> subjects);
+  explicit Replayer(const KernelChoice& choice);
 
   // Runs the case on each subject that speaks its dialect and takes its types; prints what is wrong. Returns how many did.
   int run(const FiledCase& filed, const std::string& file);
@@ -23,8 +23,7 @@ class Replayer {
   std::int64_t cases() const { return cases_; }
 
  private:
-  std::vector<Subject> subjects_;
-  Arenas arenas_;
+  Kernels kernels_;
   std::int64_t cases_ = 0;
   std::int64_t refused_ = 0;
   std::int64_t broken_ = 0;

@@ -93,7 +93,7 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
 
 int check(const CheckOptions& options) {
   const std::vector<std::string> files = files_of(options.paths);
-  Replayer replayer(options.kernels.subjects());
+  Replayer replayer(options.kernels);
   std::size_t total = 0;
   std::size_t not_taken = 0;
   for (const std::string& name : files) {

@@ -104,8 +104,9 @@ Case draw_case(Draw& draw, const Subject& subject, const CaseFocus& focus, int s
   s.page_size = draw_page_size(draw, subject);
   s.pages = s.page_size >= 64 ? draw.between(1, 3) : draw.between(1, 12);
   s.page_stride = draw_page_stride(draw, s.layout, s.page_size);
-  c.indices = draw_indices(draw, static_cast<IndexPattern>(draw.weighted(focus.indices)), subject,
-                           draw_tokens(draw, focus, size), s.pages, s.page_size);
+  c.indices =
+      draw_indices(draw, static_cast<IndexPattern>(draw.weighted(focus.indices)), subject, draw_tokens(draw, focus, size),
+                   s.pages, s.page_size, focus.extreme_indices ? std::optional(s.index_type) : std::nullopt);
   s.tokens = static_cast<std::int64_t>(c.indices.size());
   s.row_stride = draw_row_stride(draw, s);
   CaseFocus values = focus;

@@ -95,7 +95,9 @@ class Search {
     const rc::Gen<Case> cases = [this](const rc::Random& random, int size) {
       rc::Random source(random);
       Draw draw(source.next());
-      return rc::shrinkable::shrinkRecur(draw_case(draw, subject_, property_.focus, size), [this](const Case& c) {
+      CaseFocus focus = property_.focus;
+      focus.extreme_indices = runner_.isolated();
+      return rc::shrinkable::shrinkRecur(draw_case(draw, subject_, focus, size), [this](const Case& c) {
         return rc::seq::fromContainer(shrinking_over() ? std::vector<Case>{} : smaller_cases(c, subject_));
       });
     };

@@ -1,6 +1,7 @@
 #include "kvproof/properties/indices.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -13,8 +14,10 @@ using Indices = std::vector<std::int64_t>;
 
 class Pool {
  public:
-  Pool(const Subject& subject, std::int64_t pages, std::int64_t page_size)
-      : subject_(subject), pages_(pages), page_size_(page_size) {}
+  Pool(const Subject& subject, std::int64_t pages, std::int64_t page_size, std::optional<IndexType> extremes_of)
+      : subject_(subject), pages_(pages), page_size_(page_size), extremes_of_(extremes_of) {}
+
+  std::optional<IndexType> extremes_of() const { return extremes_of_; }
 
   std::int64_t capacity() const { return pages_ * page_size_; }
   std::int64_t pages() const { return pages_; }
@@ -28,6 +31,7 @@ class Pool {
   const Subject& subject_;
   std::int64_t pages_;
   std::int64_t page_size_;
+  std::optional<IndexType> extremes_of_;
 };
 
 Indices permutation(Draw& draw, const Pool& pool, std::int64_t tokens) {
@@ -94,23 +98,44 @@ Indices batching(Draw& draw, const Pool& pool, std::int64_t tokens) {
   return result;
 }
 
-// Indices that the dialect skips. They lie within a page or two of the pool, so that a kernel that stores them all the same
-// is seen in the guards; the extremes of the type are for a run in a process of its own.
-Indices skipped_candidates(const Pool& pool) {
-  Indices candidates;
-  for (const std::int64_t index :
-       {std::int64_t{-1}, std::int64_t{-2}, -pool.page_size(), -pool.page_size() - 1, pool.capacity(), pool.capacity() + 1,
-        pool.capacity() + pool.page_size() - 1, std::int64_t{0}}) {
-    if (pool.fate(index) == Fate::skipped) {
-      candidates.push_back(index);
-    }
+// Ends of the index type. Those of int64 whose lower 32 bits name slots alias them in a kernel that narrows.
+Indices extremes(Draw& draw, const Pool& pool) {
+  constexpr std::int64_t two_31 = std::int64_t{1} << 31;
+  if (pool.extremes_of() == IndexType::int32) {
+    return {-two_31, two_31 - 1};
   }
+  const std::int64_t slot = draw.below(pool.capacity());
+  return {-two_31,
+          two_31 - 1,
+          two_31,
+          2 * two_31 + slot,
+          slot - 2 * two_31,
+          std::numeric_limits<std::int64_t>::max(),
+          std::numeric_limits<std::int64_t>::min()};
+}
+
+// Indices that the dialect skips. Most lie within a page or two of the pool, so that a kernel that stores them all the same
+// is seen in the guards.
+Indices skipped_candidates(Draw& draw, const Pool& pool) {
+  Indices candidates{-1,
+                     -2,
+                     -pool.page_size(),
+                     -pool.page_size() - 1,
+                     pool.capacity(),
+                     pool.capacity() + 1,
+                     pool.capacity() + pool.page_size() - 1,
+                     0};
+  // In a quarter of the cases, as a crash says less about where a kernel writes than a stray byte does.
+  if (pool.extremes_of() && draw.one_in(4)) {
+    candidates = extremes(draw, pool);
+  }
+  std::erase_if(candidates, [&](std::int64_t index) { return pool.fate(index) != Fate::skipped; });
   return candidates;
 }
 
 Indices with_invalid(Draw& draw, const Pool& pool, std::int64_t tokens) {
   Indices result = permutation(draw, pool, tokens);
-  const Indices candidates = skipped_candidates(pool);
+  const Indices candidates = skipped_candidates(draw, pool);
   if (!candidates.empty() && !result.empty()) {
     for (std::int64_t& index : result) {
       if (draw.one_in(3)) {
@@ -148,8 +173,8 @@ std::string_view name_of(IndexPattern pattern) {
 }
 
 Indices draw_indices(Draw& draw, IndexPattern pattern, const Subject& subject, std::int64_t tokens, std::int64_t pages,
-                     std::int64_t page_size) {
-  const Pool pool(subject, pages, page_size);
+                     std::int64_t page_size, std::optional<IndexType> extremes_of) {
+  const Pool pool(subject, pages, page_size, extremes_of);
   switch (pattern) {
     case IndexPattern::in_order:
       return in_order(draw, pool, tokens);

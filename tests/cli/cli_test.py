@@ -58,6 +58,15 @@ class Help(Command):
             self.assertIn("kvproof " + " ".join(command), text)
             self.assertIn("Example", text)
 
+    def test_what_is_not_for_people_is_not_in_the_help(self):
+        self.assertNotIn("worker", self.run_it("--help").stdout)
+
+    def test_a_command_that_runs_kernels_says_how(self):
+        for command in (["check"], ["replay"], ["vectors", "check"]):
+            text = self.run_it(*command, "--help").stdout
+            for option in ("--isolation", "--case-timeout", "--memory-limit"):
+                self.assertIn(option, text)
+
     def test_version(self):
         self.assertRegex(self.run_it("--version").stdout, r"^kvproof \d+\.\d+\.\d+\n$")
 

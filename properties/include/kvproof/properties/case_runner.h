@@ -1,4 +1,4 @@
-// Running one case for one property: in this process, or (device/ and worker) in a child that may die of it.
+// Running one case: in this process, or in a child process that may die of it (worker.h).
 #pragma once
 
 #include <memory>
@@ -29,9 +29,18 @@ class CaseRunner {
   // Runs `c` and asks `property` of it. Throws BadInput when the case is outside the subject's contract, CannotRun when the
   // device breaks.
   virtual CaseOutcome run(const Property& property, const Case& c) = 0;
+
+  // Runs `c` and compares everything: every byte must be right, whatever property it belongs to.
+  virtual CaseOutcome run_whole(const Case& c) = 0;
+
+  // "host", "NVIDIA H200", ...
+  virtual std::string device() = 0;
+
+  // Whether a kernel may do anything at all to the process it runs in, so that calls may be drawn that end it.
+  virtual bool isolated() const { return false; }
 };
 
-// Runs cases of one subject here.
+// Runs cases of one subject here. What the kernel throws is a breach.
 std::unique_ptr<CaseRunner> run_here(Arena& arena, const Subject& subject);
 
 }  // namespace kvproof

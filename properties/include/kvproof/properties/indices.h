@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -31,8 +32,11 @@ using IndexWeights = std::array<int, index_patterns>;
 inline constexpr IndexWeights balanced_indices{1, 3, 2, 3, 2, 2, 3, 2};
 
 // Draws `tokens` indices for a pool of `pages` pages. Patterns that the subject's dialect or promise has no place for give
-// way to a permutation; without room for distinct slots the batch is cut, so the result may be shorter.
+// way to a permutation; without room for distinct slots the batch is cut, so the result may be shorter. With `extremes_of`,
+// invalid indices reach to the ends of that type and to where 32 bits of them name a slot: for a kernel in a process of its
+// own, as one that stores them all the same writes anywhere.
 std::vector<std::int64_t> draw_indices(Draw& draw, IndexPattern pattern, const Subject& subject, std::int64_t tokens,
-                                       std::int64_t pages, std::int64_t page_size);
+                                       std::int64_t pages, std::int64_t page_size,
+                                       std::optional<IndexType> extremes_of = std::nullopt);
 
 }  // namespace kvproof

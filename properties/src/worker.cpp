@@ -1,0 +1,218 @@
+#include "kvproof/properties/worker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kvproof/device/error.h"
+#include "worker_messages.h"
+
+namespace kvproof {
+namespace {
+
+// Loading a library and starting a device takes longer than a case.
+ChildLimits for_loading(const ChildLimits& limits) { return {3 * limits.time, limits.memory}; }
+
+// Of a kernel that once did not return: every further case that does not would cost the whole limit again.
+ChildLimits after_a_hang(const ChildLimits& limits) {
+  const std::chrono::milliseconds shorter = std::max<std::chrono::milliseconds>(limits.time / 10, std::chrono::seconds(1));
+  return {std::min(limits.time, shorter), limits.memory};
+}
+
+std::string text_of(const Frame& frame) {
+  MessageReader reader(frame.bytes);
+  std::string text = reader.text();
+  reader.end();
+  return text;
+}
+
+class InChild final : public CaseRunner {
+ public:
+  InChild(std::shared_ptr<Worker> worker, std::size_t subject) : worker_(std::move(worker)), subject_(subject) {}
+
+  CaseOutcome run(const Property& property, const Case& c) override { return worker_->run(subject_, &property, c); }
+  CaseOutcome run_whole(const Case& c) override { return worker_->run(subject_, nullptr, c); }
+  std::string device() override { return worker_->device(subject_); }
+  bool isolated() const override { return true; }
+
+ private:
+  std::shared_ptr<Worker> worker_;
+  std::size_t subject_;
+};
+
+}  // namespace
+
+Worker::Worker(WorkerSetup setup) : setup_(std::move(setup)) {}
+
+// An answer to a question during which no kernel runs: an ending is no verdict on one.
+std::vector<std::uint8_t> Worker::loading_answer(std::uint32_t kind, const std::vector<std::uint8_t>& question,
+                                                 const char* doing) {
+  const std::string who = setup_.source.file.empty() ? "the built-in kernels" : setup_.source.file;
+  auto answer = child_->ask(kind, question, for_loading(setup_.limits));
+  if (const auto* ending = std::get_if<ChildEnding>(&answer)) {
+    child_.reset();
+    throw CannotRun(fmt::format("{}: the process {} while {}{}", who, describe(*ending), doing,
+                                ending->last_lines.empty() ? "" : "; it printed: " + ending->last_lines.back()));
+  }
+  Frame& frame = std::get<Frame>(answer);
+  try {
+    switch (static_cast<Answer>(frame.kind)) {
+      case Answer::done:
+        return std::move(frame.bytes);
+      case Answer::bad_input:
+        throw BadInput(text_of(frame));
+      default:
+        throw CannotRun(text_of(frame));
+    }
+  } catch (const BadInput&) {
+    child_.reset();
+    throw;
+  } catch (const CannotRun&) {
+    child_.reset();
+    throw;
+  } catch (const BadMessage& error) {
+    child_.reset();
+    throw CannotRun(fmt::format("{}: the process gave no proper answer while {}: {}", who, doing, error.what()));
+  }
+}
+
+void Worker::start() {
+  if (child_) {
+    return;
+  }
+  open_.clear();
+  child_ = std::make_unique<Child>(setup_.arguments);
+  ++starts_;
+  MessageWriter question;
+  write(question, setup_.source);
+  const std::vector<std::uint8_t> answer =
+      loading_answer(static_cast<std::uint32_t>(Question::kernels), question.bytes(), "they were loaded");
+  std::vector<Subject> found;
+  try {
+    MessageReader reader(answer);
+    found = read_subjects(reader);
+    reader.end();
+  } catch (const BadMessage& error) {
+    child_.reset();
+    throw CannotRun(fmt::format("{}: the kernels cannot be listed: {}", setup_.source.file, error.what()));
+  }
+  if (!subjects_) {
+    subjects_ = std::move(found);
+    devices_.resize(subjects_->size());
+    return;
+  }
+  const bool same =
+      std::equal(found.begin(), found.end(), subjects_->begin(), subjects_->end(),
+                 [](const Subject& a, const Subject& b) { return a.title() == b.title() && a.dialect == b.dialect; });
+  if (!same) {
+    child_.reset();
+    throw CannotRun(fmt::format("{}: loaded again, it brings other kernels than before", setup_.source.file));
+  }
+}
+
+const std::vector<Subject>& Worker::subjects() {
+  if (!subjects_) {
+    start();
+  }
+  return *subjects_;
+}
+
+void Worker::open(std::size_t subject) {
+  start();
+  if (open_.contains(subject)) {
+    return;
+  }
+  MessageWriter question;
+  question.value(static_cast<std::uint64_t>(subject));
+  const std::vector<std::uint8_t> answer =
+      loading_answer(static_cast<std::uint32_t>(Question::open), question.bytes(), "its memory was set up");
+  try {
+    MessageReader reader(answer);
+    devices_.at(subject) = reader.text();
+    reader.end();
+  } catch (const BadMessage& error) {
+    child_.reset();
+    throw CannotRun(fmt::format("{}: the process named no device: {}", setup_.source.file, error.what()));
+  }
+  open_.insert(subject);
+}
+
+std::string Worker::device(std::size_t subject) {
+  subjects();
+  if (devices_.at(subject).empty()) {
+    open(subject);
+  }
+  return devices_[subject];
+}
+
+CaseOutcome Worker::verdict(const std::string& what, std::vector<std::string> last_lines) {
+  CaseOutcome outcome;
+  Breach& breach = outcome.breach.emplace();
+  breach.summary = "the kernel " + what;
+  for (std::string& line : last_lines) {
+    breach.places.push_back("it printed: " + std::move(line));
+  }
+  return outcome;
+}
+
+CaseOutcome Worker::run(std::size_t subject, const Property* property, const Case& c) {
+  open(subject);
+  MessageWriter question;
+  question.value(static_cast<std::uint64_t>(subject));
+  question.text(property != nullptr ? std::string(property->name) : std::string{});
+  write(question, c);
+  const ChildLimits limits = hung_.contains(subject) ? after_a_hang(setup_.limits) : setup_.limits;
+  auto answer = child_->ask(static_cast<std::uint32_t>(Question::run), question.bytes(), limits);
+  if (auto* ending = std::get_if<ChildEnding>(&answer)) {
+    child_.reset();
+    std::string what = describe(*ending);
+    if (ending->how == ChildEnding::How::time) {
+      hung_.insert(subject);
+      if (limits.time < setup_.limits.time) {
+        ending->limits = setup_.limits;
+        what += ", the limit once another case " + describe(*ending);
+      }
+    }
+    return verdict(what, std::move(ending->last_lines));
+  }
+  const Frame& frame = std::get<Frame>(answer);
+  try {
+    switch (static_cast<Answer>(frame.kind)) {
+      case Answer::done: {
+        MessageReader reader(frame.bytes);
+        CaseOutcome outcome = read_outcome(reader);
+        reader.end();
+        return outcome;
+      }
+      case Answer::bad_input:
+        throw BadInput(text_of(frame));
+      case Answer::cannot_run:
+        throw CannotRun(text_of(frame));
+      case Answer::broke_device: {
+        CaseOutcome outcome = verdict("broke the device: " + text_of(frame), {});
+        child_.reset();  // what was started on the device is lost
+        return outcome;
+      }
+      case Answer::out_of_memory: {
+        CaseOutcome outcome = verdict("ran out of memory: " + text_of(frame), {});
+        child_.reset();
+        return outcome;
+      }
+      case Answer::broke_worker: {
+        CaseOutcome outcome = verdict("broke the process it ran in: " + text_of(frame), {});
+        child_.reset();
+        return outcome;
+      }
+    }
+    throw BadMessage("an answer of an unknown kind");
+  } catch (const BadMessage& error) {
+    child_.reset();
+    return verdict(fmt::format("broke the process it ran in: its answer is malformed ({})", error.what()), {});
+  }
+}
+
+std::unique_ptr<CaseRunner> run_in_child(std::shared_ptr<Worker> worker, std::size_t subject) {
+  return std::make_unique<InChild>(std::move(worker), subject);
+}
+
+}  // namespace kvproof

@@ -1,0 +1,64 @@
+"""One check of all planted kernels: it finishes, and names the right region for each of them.
+
+    python3 planted_test.py --kvproof KVPROOF --planted planted.so [--device host|cuda]
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+KVPROOF, PLANTED, DEVICE = "", "", "host"
+
+# Each planted kernel: words of which at least one must stand in a finding's summary or first places, by device.
+WORDS = {
+    "minus-one-by-shift": ["stray guard before the pool"],
+    "minus-one-by-truncation": ["stray guard before the pool"],
+    "tail-writer": ["stray tail of page"],
+    "pad-writer": ["stray pad of page", "scale of page"],
+    "input-writer": ["stray input, byte"],
+    "index-over-reader": ["past the end of the indices", "illegal memory access"],
+    "input-over-reader": ["past the end of the input", "illegal memory access"],
+    "endless-loop": ["did not return within"],
+    "illegal-address": ["SIGSEGV", "illegal memory access"],
+    "abort": ["SIGABRT", "trap", "unspecified launch failure", "illegal instruction"],
+    "offset-int32": ["guard before the pool", "missing"],
+    "offset-uint32": ["stray", "missing"],
+}
+
+
+class Planted(unittest.TestCase):
+    def test_one_run_reports_all_of_them(self):
+        with tempfile.TemporaryDirectory(prefix="kvproof-planted-") as folder:
+            report = os.path.join(folder, "report.json")
+            done = subprocess.run(
+                [KVPROOF, "check", "--kernel", PLANTED, "--device", DEVICE, "--cases", "50", "--seed", "1",
+                 "--case-timeout", "1", "--json", report, "--save", folder],
+                capture_output=True, text=True, timeout=900, stdin=subprocess.DEVNULL, check=False)
+            self.assertEqual(done.returncode, 1, done.stdout[-4000:] + done.stderr)
+            with open(report, encoding="utf-8") as file:
+                result = json.load(file)
+            told = {}
+            for kernel in result["kernels"]:
+                for prop in kernel["properties"]:
+                    if not prop["holds"] and "failure" in prop:
+                        failure = prop["failure"]
+                        told.setdefault(kernel["name"], []).extend([failure["summary"], *failure["places"][:5]])
+                        self.assertTrue(os.path.exists(failure["file"]), failure["file"])
+            for name, words in WORDS.items():
+                with self.subTest(name):
+                    text = told.get(name, [])
+                    self.assertTrue(any(word in line for word in words for line in text), (name, text[:8]))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kvproof", required=True)
+    parser.add_argument("--planted", required=True)
+    parser.add_argument("--device", default="host")
+    known, rest = parser.parse_known_args()
+    KVPROOF, PLANTED, DEVICE = os.path.abspath(known.kvproof), os.path.abspath(known.planted), known.device
+    unittest.main(argv=[sys.argv[0], *rest])
