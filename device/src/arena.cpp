@@ -1,118 +1,107 @@
 #include "kvproof/device/arena.h"
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
+#include <fmt/format.h>
 
+#include <algorithm>
+
+#include "ground.h"
 #include "kvproof/device/error.h"
 
 namespace kvproof {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "poison words and index bytes are laid out little-endian");
-
-constexpr std::int64_t smallest_pool_guard = 64 * 1024;
-constexpr std::int64_t data_guard = 4 * 1024;  // of input and indices
-constexpr std::int64_t guard_unit = 256;       // keeps the buffer's own alignment
-
-// Poisons `count` bytes from `offset` on; both may be odd.
-void fill(const Poison& poison, std::int64_t offset, std::uint8_t* to, std::int64_t count) {
-  std::int64_t i = 0;
-  for (; i < count && ((offset + i) & 7) != 0; ++i) {
-    to[i] = poison_byte(poison, offset + i);
-  }
-  for (; i + 8 <= count; i += 8) {
-    const std::uint64_t word = poison_word(poison, (offset + i) >> 3);
-    std::memcpy(to + i, &word, sizeof word);
-  }
-  for (; i < count; ++i) {
-    to[i] = poison_byte(poison, offset + i);
-  }
-}
-
-GuardedBytes poisoned(const Poison& poison, std::int64_t guard, std::int64_t size) {
-  GuardedBytes result;
-  result.guard = guard;
-  result.bytes.resize(static_cast<std::size_t>(size + 2 * guard));
-  fill(poison, -guard, result.bytes.data(), size + 2 * guard);
-  return result;
-}
-
-GuardedBytes guarded(const Poison& poison, std::span<const std::uint8_t> data) {
-  GuardedBytes result;
-  result.guard = data_guard;
-  const auto size = static_cast<std::int64_t>(data.size());
-  result.bytes.resize(data.size() + 2 * data_guard);
-  fill(poison, -data_guard, result.bytes.data(), data_guard);
-  std::copy(data.begin(), data.end(), result.bytes.begin() + data_guard);
-  fill(poison, size, result.bytes.data() + data_guard + size, data_guard);
-  return result;
-}
+constexpr std::int64_t smallest_plain_guard = 64 * 1024;
+constexpr std::int64_t guard_unit = 256;  // keeps the buffer's own alignment
+constexpr std::int64_t smallest_reach = std::int64_t{64} << 20;
 
 Poison reseeded(const Poison& poison, std::uint64_t salt) { return {poison.seed ^ salt, poison.complement}; }
+
+std::unique_ptr<Ground> mirrored(Memory& memory, std::int64_t reach) {
+  switch (memory.kind()) {
+    case MemoryKind::host:
+      return host_ground(reach);
+    case MemoryKind::cuda:
+      return cuda_ground(memory, reach);
+    case MemoryKind::own:
+      break;
+  }
+  return nullptr;
+}
+
+std::string mib(std::int64_t bytes) { return fmt::format("{} MiB", bytes >> 20); }
 
 }  // namespace
 
 Poison pool_poison(const Poison& poison) { return poison; }
 Poison input_poison(const Poison& poison) { return reseeded(poison, 0x696E707574ULL); }
 Poison indices_poison(const Poison& poison) { return reseeded(poison, 0x696E6469636573ULL); }
+Poison mirror_poison(const Poison& poison, bool after) {
+  return reseeded(poison, after ? 0x6166746572ULL : 0x6265666F7265ULL);
+}
 
-Arena::Arena(std::unique_ptr<Memory> memory) : memory_(std::move(memory)) {}
-
-Arena::~Arena() {
-  for (Buffer* buffer : {&pool_, &input_, &indices_}) {
-    if (buffer->pointer != nullptr) {
-      memory_->release(buffer->pointer);
+Arena::Arena(std::unique_ptr<Memory> memory, const ArenaOptions& options) : memory_(std::move(memory)) {
+  std::string reason;
+  for (std::int64_t reach = options.reach; ground_ == nullptr && reach >= smallest_reach; reach /= 2) {
+    try {
+      ground_ = mirrored(*memory_, reach);
+      if (ground_ == nullptr) {
+        break;
+      }
+      if (reach != options.reach) {
+        note_ = fmt::format("guards of {} instead of {}: {}", mib(reach), mib(options.reach), reason);
+      }
+    } catch (const CannotRun& error) {
+      reason = error.what();
     }
+  }
+  if (ground_ == nullptr) {
+    ground_ = plain_ground(*memory_);
+    note_ = reason.empty() ? "" : fmt::format("plain guards: {}", reason);
   }
 }
 
-std::int64_t Arena::pool_guard(const StoreShape& shape) {
-  const std::int64_t wanted = std::max(smallest_pool_guard, 2 * shape.page_stride);
+Arena::~Arena() = default;
+
+std::int64_t Arena::plain_guard(const StoreShape& shape) {
+  const std::int64_t wanted = std::max(smallest_plain_guard, 2 * shape.page_stride);
   return (wanted + guard_unit - 1) / guard_unit * guard_unit;
 }
 
-std::uint8_t* Arena::prepare(Buffer& buffer, const GuardedBytes& initial) {
-  const std::uint64_t bytes = initial.bytes.size();
-  if (buffer.capacity < bytes) {
-    if (buffer.pointer != nullptr) {
-      memory_->release(buffer.pointer);
-      buffer = {};
-    }
-    const std::uint64_t capacity = std::bit_ceil(bytes);
-    buffer.pointer = memory_->allocate(capacity);
-    buffer.capacity = capacity;
-  }
-  memory_->copy_in(buffer.pointer, initial.bytes.data(), bytes);
-  return static_cast<std::uint8_t*>(buffer.pointer) + initial.guard;
+bool Arena::runs_in_place() const { return ground_->mirrors().has_value(); }
+
+std::int64_t Arena::reach() const { return ground_->reach(); }
+
+std::string Arena::device() const {
+  return note_.empty() ? memory_->device() : fmt::format("{} ({})", memory_->device(), note_);
 }
 
-void Arena::collect(const Buffer& buffer, GuardedBytes& bytes) {
-  memory_->copy_out(bytes.bytes.data(), buffer.pointer, bytes.bytes.size());
-}
-
-Observation Arena::run(const Subject& subject, const StoreShape& shape, std::span<const std::uint8_t> input,
-                       std::span<const std::uint8_t> indices, const Poison& poison) {
+Observation Arena::run_in_place(const Subject& subject, const StoreShape& shape, std::span<const std::uint8_t> input,
+                                std::span<const std::uint8_t> indices, const Poison& poison, Placement placement) {
   Observation seen;
   seen.poison = poison;
-  seen.pool = poisoned(pool_poison(poison), pool_guard(shape), shape.pool_bytes());
-  seen.input = guarded(input_poison(poison), input);
-  seen.indices = guarded(indices_poison(poison), indices);
+  OnDevice& device = seen.device.emplace();
+  device.stream = memory_->stream();
+  device.pool = ground_->pool(shape, poison);
+  device.input = ground_->given(Given::input, input, input_poison(poison), placement);
+  device.indices = ground_->given(Given::indices, indices, indices_poison(poison), placement);
+  if (const auto mirrors = ground_->mirrors()) {
+    device.mirrors = *mirrors;
+  }
 
   kvproof_store_call call{};
   call.size = sizeof call;
   call.layout = static_cast<std::uint32_t>(shape.layout);
-  call.input = prepare(input_, seen.input);
+  call.input = device.input.data;
   call.input_type = static_cast<std::uint32_t>(shape.input_type);
   call.index_type = static_cast<std::uint32_t>(shape.index_type);
   call.tokens = shape.tokens;
   call.input_row_stride = shape.row_stride;
-  call.cache = prepare(pool_, seen.pool);
+  call.cache = device.pool.data;
   call.pages = shape.pages;
   call.page_stride = shape.page_stride;
   call.page_size = static_cast<std::int32_t>(shape.page_size);
   call.fp8_type = static_cast<std::uint32_t>(shape.fp8);
-  call.index = prepare(indices_, seen.indices);
+  call.index = device.indices.data;
   call.stream = memory_->stream();
 
   const char* message = nullptr;
@@ -133,10 +122,30 @@ Observation Arena::run(const Subject& subject, const StoreShape& shape, std::spa
       }
       break;
   }
-  collect(pool_, seen.pool);
-  collect(input_, seen.input);
-  collect(indices_, seen.indices);
   return seen;
+}
+
+Observation Arena::run(const Subject& subject, const StoreShape& shape, std::span<const std::uint8_t> input,
+                       std::span<const std::uint8_t> indices, const Poison& poison, Placement placement) {
+  Observation seen = run_in_place(subject, shape, input, indices, poison, placement);
+  collect(seen);
+  seen.device.reset();
+  return seen;
+}
+
+void Arena::collect(Observation& seen) {
+  const OnDevice& device = seen.device.value();
+  ground_->collect(device.pool, seen.pool);
+  ground_->collect(device.input, seen.input);
+  ground_->collect(device.indices, seen.indices);
+  seen.far = ground_->far();
+}
+
+void Arena::copy_pool(Observation& seen) {
+  GuardedSpan pool = seen.device.value().pool;
+  pool.before = 0;
+  pool.after = 0;
+  ground_->collect(pool, seen.pool);
 }
 
 }  // namespace kvproof

@@ -47,6 +47,7 @@ class CudaMemory final : public Memory {
   void synchronize() override { require(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
   void* stream() const override { return stream_; }
   std::string device() const override { return name_; }
+  MemoryKind kind() const override { return MemoryKind::cuda; }
 
  private:
   cudaStream_t stream_ = nullptr;

@@ -26,6 +26,7 @@ class HostMemory final : public Memory {
   void copy_out(void* host, const void* device, std::uint64_t bytes) override { copy(host, device, bytes); }
   void synchronize() override {}
   std::string device() const override { return "host"; }
+  MemoryKind kind() const override { return MemoryKind::host; }
 
  private:
   // Nothing may be copied from nowhere: memcpy takes no null pointer, not even for no bytes.
@@ -57,6 +58,7 @@ class OwnMemory final : public Memory {
   }
   void synchronize() override { require(functions_.synchronize(functions_.state), "synchronize"); }
   std::string device() const override { return fmt::format("own memory of {}", name_); }
+  MemoryKind kind() const override { return MemoryKind::own; }
 
  private:
   void require(std::int32_t status, const char* what) const {

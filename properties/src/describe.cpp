@@ -20,6 +20,22 @@ std::string region_of(const WrongByte& wrong) {
   return std::string(wrong.area == Area::pool ? name_of(wrong.place.region) : name_of(wrong.area));
 }
 
+// Where mirrors are beyond telling apart, the distance is told modulo the mirror.
+std::string at_distance(const WrongByte& wrong, std::int64_t bytes, const char* direction) {
+  const std::string where = fmt::format("{}, {} bytes {}", name_of(wrong.area), bytes, direction);
+  return wrong.modulo == 0 ? where : fmt::format("{}, modulo {} MiB", where, wrong.modulo >> 20);
+}
+
+// Whose bytes a stray's are.
+std::string holding(const WrongByte& wrong, const StoreShape& shape) {
+  if (wrong.holds_token < 0) {
+    return {};
+  }
+  return wrong.holds_tile == layout_shape(shape.layout).tiles
+             ? fmt::format(", holds rope of token {}", wrong.holds_token)
+             : fmt::format(", holds codes of tile {} of token {}", wrong.holds_tile, wrong.holds_token);
+}
+
 // A byte with the value it stands for; multi-byte units are told byte by byte.
 std::string with_value(std::uint8_t byte, const WrongByte& wrong, const StoreShape& shape) {
   if (wrong.area == Area::pool && wrong.place.region == Region::code) {
@@ -57,13 +73,13 @@ std::string describe_place(const WrongByte& wrong, const StoreShape& shape) {
     case Area::guard_before_pool:
     case Area::guard_before_input:
     case Area::guard_before_indices:
-      return fmt::format("{}, {} bytes before it", name_of(wrong.area), -wrong.offset);
+      return at_distance(wrong, -wrong.offset, "before it");
     case Area::guard_after_pool:
-      return fmt::format("{}, {} bytes past its end", name_of(wrong.area), wrong.offset - shape.pool_bytes());
+      return at_distance(wrong, wrong.offset - shape.pool_bytes(), "past its end");
     case Area::guard_after_input:
-      return fmt::format("{}, {} bytes past its end", name_of(wrong.area), wrong.offset - shape.input_bytes());
+      return at_distance(wrong, wrong.offset - shape.input_bytes(), "past its end");
     case Area::guard_after_indices:
-      return fmt::format("{}, {} bytes past its end", name_of(wrong.area), wrong.offset - shape.indices_bytes());
+      return at_distance(wrong, wrong.offset - shape.indices_bytes(), "past its end");
     case Area::input:
     case Area::indices:
       break;
@@ -91,8 +107,8 @@ std::string describe(const WrongByte& wrong, const Case& c, const Dialect& diale
                                                            : with_value(wrong.expected, wrong, c.shape);
   const std::string found = wrong.wrong == Wrong::missing ? fmt::format("0x{:02x} (never written)", wrong.found)
                                                           : with_value(wrong.found, wrong, c.shape);
-  return fmt::format("{} {}{}: expected {}, found {}", name_of(wrong.wrong), describe_place(wrong, c.shape), owner, expected,
-                     found);
+  return fmt::format("{} {}{}{}: expected {}, found {}", name_of(wrong.wrong), describe_place(wrong, c.shape), owner,
+                     holding(wrong, c.shape), expected, found);
 }
 
 std::string describe_call(const Case& c) {

@@ -22,14 +22,16 @@ ExpectationView Expectation::view(const Poison& poison) const {
   return v;
 }
 
-Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates) {
+Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows) {
   Expectation e;
   e.shape = c.shape;
   e.dialect = dialect;
   e.duplicates = duplicates;
   e.first.assign(static_cast<std::size_t>(c.shape.capacity()), nobody);
   e.next.assign(static_cast<std::size_t>(c.shape.tokens), nobody);
-  e.rows.resize(static_cast<std::size_t>(c.shape.tokens));
+  if (rows == Rows::encoded) {
+    e.rows.resize(static_cast<std::size_t>(c.shape.tokens));
+  }
   for (std::int64_t token = 0; token < c.shape.tokens; ++token) {
     const auto t = static_cast<std::size_t>(token);
     const Location at = locate(c.indices[t], c.shape.pages, c.shape.page_size, dialect);
@@ -40,7 +42,9 @@ Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates)
       throw BadInput(fmt::format("token {}: index {} is outside the dialect's contract, expected 0 to {}", token,
                                  c.indices[t], c.shape.capacity() - 1));
     }
-    model::encode_row(c.input.data() + token * c.shape.row_stride, c.shape.input_type, dialect, c.shape.fp8, &e.rows[t]);
+    if (rows == Rows::encoded) {
+      model::encode_row(c.input.data() + token * c.shape.row_stride, c.shape.input_type, dialect, c.shape.fp8, &e.rows[t]);
+    }
     std::int32_t& head = e.first[static_cast<std::size_t>(at.page * c.shape.page_size + at.slot)];
     e.next[t] = duplicates == Duplicates::last ? nobody : head;
     head = static_cast<std::int32_t>(token);

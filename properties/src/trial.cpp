@@ -3,8 +3,44 @@
 #include <fmt/format.h>
 
 #include "kvproof/device/error.h"
+#if defined(KVPROOF_HAS_CUDA)
+#include "kvproof/properties/cuda_judge.h"
+#endif
 
 namespace kvproof {
+namespace {
+
+// Each poison has its placement of input and indices, so that an over-read at either end faults in one of the runs.
+Placement placement_of(std::size_t run) { return run == 0 ? Placement::end_flush : Placement::start_flush; }
+
+#if defined(KVPROOF_HAS_CUDA)
+constexpr std::int64_t copied_pool = std::int64_t{16} << 20;  // properties that look at values read the host's copy
+constexpr std::int64_t encoded_on_host = 1024;                // tokens; more are encoded on the GPU
+
+void judge_in_place(Arena& arena, const std::vector<std::uint8_t>& indices, Trial& trial) {
+  const Case& c = *trial.run;
+  const Subject& subject = *trial.subject;
+  trial.expected =
+      expect(c, subject.dialect, subject.duplicates, c.shape.tokens <= encoded_on_host ? Rows::encoded : Rows::left_out);
+  if (!arena.judge_state) {
+    arena.judge_state = std::make_shared<CudaJudge>();
+  }
+  CudaJudge& judge = *static_cast<CudaJudge*>(arena.judge_state.get());
+  for (std::size_t i = 0; i < trial.seen.size(); ++i) {
+    trial.seen[i] = arena.run_in_place(subject, c.shape, c.input, indices, Poison{c.poison_seed, i == 1}, placement_of(i));
+    if (i == 0) {
+      judge.prepare(trial.expected, c.input, indices, trial.seen[i].device.value().stream);
+    }
+    trial.judged[i] = judge.judge(trial.expected, trial.seen[i], c.input);
+    if (c.shape.pool_bytes() <= copied_pool) {
+      arena.copy_pool(trial.seen[i]);
+    }
+    trial.seen[i].device.reset();
+  }
+}
+#endif
+
+}  // namespace
 
 Trial try_case(Arena& arena, const Subject& subject, const Case& c) {
   if (const auto contradiction = case_contradiction(c, subject.dialect)) {
@@ -13,10 +49,16 @@ Trial try_case(Arena& arena, const Subject& subject, const Case& c) {
   Trial trial;
   trial.subject = &subject;
   trial.run = &c;
-  trial.expected = expect(c, subject.dialect, subject.duplicates);
   const std::vector<std::uint8_t> indices = index_bytes_of(c);
+#if defined(KVPROOF_HAS_CUDA)
+  if (arena.runs_in_place()) {
+    judge_in_place(arena, indices, trial);
+    return trial;
+  }
+#endif
+  trial.expected = expect(c, subject.dialect, subject.duplicates);
   for (std::size_t i = 0; i < trial.seen.size(); ++i) {
-    trial.seen[i] = arena.run(subject, c.shape, c.input, indices, Poison{c.poison_seed, i == 1});
+    trial.seen[i] = arena.run(subject, c.shape, c.input, indices, Poison{c.poison_seed, i == 1}, placement_of(i));
     trial.judged[i] = judge(trial.expected, trial.seen[i], c.input, indices);
   }
   return trial;

@@ -1,31 +1,24 @@
 // The arena: pool, input and indices between guards, all of it known byte by byte before a kernel runs.
 //
-//   [ guard | pool | guard ]   poisoned
-//   [ guard | input | guard ]  guards poisoned, input given
-//   [ guard | indices | guard ]
+//   [ mirror | guard | pool | guard | mirror ]    poisoned, gigabytes on both sides
+//   inaccessible [ guard | input ] inaccessible   or [ input | guard ]
+//   inaccessible [ guard | indices ] inaccessible
+//
+// Memory that cannot be mapped at will (a plug-in's own, an old device) has plain guards on both sides of each buffer.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "kvproof/device/guarded.h"
 #include "kvproof/device/memory.h"
 #include "kvproof/device/poison.h"
 #include "kvproof/device/subject.h"
 
 namespace kvproof {
-
-// A buffer with its guards, copied to the host after a run. Offsets count from the buffer's first byte: guards before it
-// have negative ones.
-struct GuardedBytes {
-  std::int64_t guard = 0;           // bytes of each guard
-  std::vector<std::uint8_t> bytes;  // guard, buffer, guard
-
-  std::int64_t size() const { return static_cast<std::int64_t>(bytes.size()) - 2 * guard; }
-  const std::uint8_t* data() const { return bytes.data() + guard; }
-};
 
 enum class Outcome : std::uint32_t { stored, refused, failed };
 
@@ -37,43 +30,61 @@ struct Observation {
   GuardedBytes pool;
   GuardedBytes input;
   GuardedBytes indices;
+  FarGuards far;
+  std::optional<OnDevice> device;  // set where nothing has been copied back yet
 };
 
-// The seeds of the three buffers' poisons differ, so that a byte of one is no byte of another.
+// The seeds of the buffers' poisons differ, so that a byte of one is no byte of another.
 Poison pool_poison(const Poison& poison);
 Poison input_poison(const Poison& poison);
 Poison indices_poison(const Poison& poison);
+Poison mirror_poison(const Poison& poison, bool after);
+
+struct ArenaOptions {
+  std::int64_t reach = std::int64_t{8} << 30;  // bytes of the far guard on each side of the pool
+};
+
+// The memory beneath an arena.
+class Ground;
 
 class Arena {
  public:
-  explicit Arena(std::unique_ptr<Memory> memory);
+  explicit Arena(std::unique_ptr<Memory> memory, const ArenaOptions& options = {});
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Bytes of the guard on each side of a pool: two pages and at least 64 KiB, a multiple of 256.
-  static std::int64_t pool_guard(const StoreShape& shape);
+  // Bytes of a plain guard on each side of a pool: two pages and at least 64 KiB, a multiple of 256.
+  static std::int64_t plain_guard(const StoreShape& shape);
 
   // Poisons everything, places input and indices, runs the kernel once, waits, and copies everything back. `input` holds
   // shape.input_bytes() bytes, `indices` shape.indices_bytes(). Throws CannotRun when the device breaks.
   Observation run(const Subject& subject, const StoreShape& shape, std::span<const std::uint8_t> input,
-                  std::span<const std::uint8_t> indices, const Poison& poison);
+                  std::span<const std::uint8_t> indices, const Poison& poison, Placement placement = Placement::end_flush);
 
-  std::string device() const { return memory_->device(); }
+  // The same, but everything stays on the device, for a judge that runs there.
+  Observation run_in_place(const Subject& subject, const StoreShape& shape, std::span<const std::uint8_t> input,
+                           std::span<const std::uint8_t> indices, const Poison& poison, Placement placement);
+  bool runs_in_place() const;
+
+  // Copies all that a run in place has left to the host.
+  void collect(Observation& seen);
+  // Copies its pool, without the guards.
+  void copy_pool(Observation& seen);
+
+  // Bytes of the far guard on each side; 0 with plain guards.
+  std::int64_t reach() const;
+
+  // "NVIDIA H200", and why where the guards are not what they should be.
+  std::string device() const;
+
+  // What a judge of runs in place keeps on the device from run to run.
+  std::shared_ptr<void> judge_state;
 
  private:
-  struct Buffer {
-    void* pointer = nullptr;
-    std::uint64_t capacity = 0;
-  };
-
-  std::uint8_t* prepare(Buffer& buffer, const GuardedBytes& initial);
-  void collect(const Buffer& buffer, GuardedBytes& bytes);
-
   std::unique_ptr<Memory> memory_;
-  Buffer pool_;
-  Buffer input_;
-  Buffer indices_;
+  std::unique_ptr<Ground> ground_;
+  std::string note_;
 };
 
 }  // namespace kvproof

@@ -24,6 +24,7 @@ class Memory {
   virtual void synchronize() = 0;
   virtual void* stream() const { return nullptr; }  // what a store call carries
   virtual std::string device() const = 0;           // "host", "NVIDIA H200", ...
+  virtual MemoryKind kind() const = 0;
 };
 
 std::unique_ptr<Memory> host_memory();

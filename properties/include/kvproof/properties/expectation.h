@@ -71,9 +71,11 @@ struct Expectation {
   ExpectationView view(const Poison& poison) const;
 };
 
-// Encodes every stored token of the case. With Duplicates::last only the last token of a slot is in its chain. Throws
-// BadInput when a token is outside the dialect's contract.
-Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates);
+enum class Rows : std::uint32_t { encoded, left_out };
+
+// Encodes every stored token of the case, or leaves that to someone faster. With Duplicates::last only the last token of a
+// slot is in its chain. Throws BadInput when a token is outside the dialect's contract.
+Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows = Rows::encoded);
 
 // Why a case cannot be run under a dialect (a stride too small, an index outside the contract, ...), or nothing.
 std::optional<std::string> case_contradiction(const Case& c, const Dialect& dialect);

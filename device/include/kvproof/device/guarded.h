@@ -1,0 +1,76 @@
+// What guards look like after a run: a buffer with the guards beside it, and the far guards that are mirrors.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "kvproof/device/poison.h"
+
+namespace kvproof {
+
+// Where input and indices lie in their own memory. Before the one and behind the other is memory that nobody can read: an
+// over-read of a single byte faults, in one of the two placements at each end.
+enum class Placement : std::uint32_t {
+  end_flush,   // the end is at the edge; the start stays aligned to 16 bytes, so that up to 15 bytes of guard may follow
+  start_flush  // the start is at the edge
+};
+
+// A buffer with the guards beside it, copied to the host. Offsets count from the buffer's first byte: those of the guard
+// before it are negative.
+struct GuardedBytes {
+  std::int64_t before = 0;          // bytes of the guard before the buffer
+  std::int64_t after = 0;           // and of the one after it
+  std::vector<std::uint8_t> bytes;  // guard, buffer, guard
+
+  std::int64_t size() const { return static_cast<std::int64_t>(bytes.size()) - before - after; }
+  const std::uint8_t* data() const { return bytes.data() + before; }
+};
+
+// A byte of a far guard that has changed.
+struct FarByte {
+  std::int64_t offset = 0;  // from the pool's base; the nearest one possible where it is not exact
+  bool exact = false;       // else it is known modulo the mirror only
+  std::uint8_t expected = 0;
+  std::uint8_t found = 0;
+};
+
+// The guards that reach gigabytes to both sides of a pool. Each side is one mirror, mapped again and again.
+struct FarGuards {
+  static constexpr std::int64_t kept = 65536;
+
+  std::int64_t mirror = 0;       // bytes of one mirror; 0 where there are none
+  std::vector<FarByte> changed;  // the first `kept`, in order of offset
+  std::int64_t changed_bytes = 0;
+};
+
+// A buffer in place, with the bytes beside it that are known before a run and checked after it.
+struct GuardedSpan {
+  std::uint8_t* data = nullptr;
+  std::int64_t size = 0;
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+
+  std::uint8_t* begin() const { return data - before; }
+  std::int64_t all() const { return before + size + after; }
+};
+
+// One mirror of a far guard in place: filled with its own poison, keyed to the position in the mirror.
+struct MirrorSpan {
+  const std::uint8_t* bytes = nullptr;
+  std::int64_t size = 0;
+  std::int64_t offset = 0;  // of its first byte from the pool's base, in the copy that is nearest to the pool
+  std::int64_t modulo = 0;  // what an offset is known modulo; 0 where the guard is one mirror
+  Poison poison;
+};
+
+// Everything a run has left on a device, for a judge that runs there. Valid until the arena's next run.
+struct OnDevice {
+  GuardedSpan pool;
+  GuardedSpan input;
+  GuardedSpan indices;
+  std::array<MirrorSpan, 2> mirrors;  // before the pool, after it
+  void* stream = nullptr;
+};
+
+}  // namespace kvproof

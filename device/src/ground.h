@@ -1,0 +1,54 @@
+// The memory beneath an arena: where pool, input and indices lie, and the guards around them.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "kvproof/device/arena.h"
+
+namespace kvproof {
+
+enum class Given : std::uint32_t { input, indices };
+
+class Ground {
+ public:
+  Ground() = default;
+  Ground(const Ground&) = delete;
+  Ground& operator=(const Ground&) = delete;
+  virtual ~Ground() = default;
+
+  // A pool for the shape, it and its guards poisoned, far ones too.
+  virtual GuardedSpan pool(const StoreShape& shape, const Poison& poison) = 0;
+
+  // A copy of `bytes` for the kernel, what lies beside it poisoned.
+  virtual GuardedSpan given(Given which, std::span<const std::uint8_t> bytes, const Poison& poison, Placement placement) = 0;
+
+  virtual void collect(const GuardedSpan& region, GuardedBytes& bytes) = 0;
+
+  // What has changed in the far guards since `pool` gave out its region.
+  virtual FarGuards far() { return {}; }
+
+  virtual std::int64_t reach() const { return 0; }
+
+  // The mirrors, where a judge on the device reads them; nothing where it cannot.
+  virtual std::optional<std::array<MirrorSpan, 2>> mirrors() const { return std::nullopt; }
+};
+
+inline constexpr std::int64_t given_guard = 4 * 1024;  // beside input and indices, on the side that is not flush
+inline constexpr std::int64_t given_alignment = 16;
+
+// Where `bytes` of input or indices lie in a room of `room` bytes that ends and begins at unreadable memory; the room holds
+// given_room(bytes) at least.
+GuardedSpan place_given(std::uint8_t* room_begin, std::int64_t room, std::int64_t bytes, Placement placement);
+std::int64_t given_room(std::int64_t bytes);
+
+// Of any memory, its guards plain.
+std::unique_ptr<Ground> plain_ground(Memory& memory);
+
+// Of the host. Throws CannotRun when the addresses cannot be had.
+std::unique_ptr<Ground> host_ground(std::int64_t reach);
+
+// Of a CUDA device. Throws CannotRun when the device has no virtual memory interface or the addresses cannot be had.
+std::unique_ptr<Ground> cuda_ground(Memory& memory, std::int64_t reach);
+
+}  // namespace kvproof
