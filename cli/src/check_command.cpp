@@ -67,10 +67,6 @@ std::uint64_t seed_of(const std::string& text) {
   throw BadInput(fmt::format("--seed {}: expected an integer of 64 bits, decimal or with 0x", text));
 }
 
-bool is_property_of(const Property& property, const Subject& subject) {
-  return property.name != rope_copied().name || layout_shape(subject.dialect.layout).rope != 0;
-}
-
 void print_result(const PropertyResult& result) {
   std::string line = fmt::format("  {:<24}{:>6} cases  {:>8} codes  {:>9}", result.property->name, result.cases,
                                  counted(result.codes), bytes_counted(result.bytes));
@@ -146,7 +142,7 @@ class Run {
     std::size_t steps = 0;
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
       for (const Property& property : properties()) {
-        steps += is_property_of(property, kernels_.subject(i)) ? 1 : 0;
+        steps += property.applies_to(kernels_.subject(i)) ? 1 : 0;
       }
     }
     CheckOptions check;
@@ -163,7 +159,7 @@ class Run {
       CaseRunner& runner = kernels_.runner(i);
       Checked checked{subject, {}};
       for (const Property& property : properties()) {
-        if (!is_property_of(property, subject)) {
+        if (!property.applies_to(subject)) {
           continue;
         }
         ++step;

@@ -286,7 +286,7 @@ Case read_call(const Node& node) {
 }
 
 // A pool that a case file may describe: what `replay` has to allocate.
-constexpr std::int64_t largest_filed_pool = std::int64_t{1} << 32;
+constexpr std::int64_t largest_filed_pool = std::int64_t{1} << 34;
 
 std::vector<ExpectedRun> read_expected(const Node& node, std::int64_t pool_bytes) {
   std::vector<ExpectedRun> runs;

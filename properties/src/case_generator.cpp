@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace kvproof {
 namespace {
@@ -87,6 +88,42 @@ std::vector<std::uint8_t> draw_input(Draw& draw, const CaseFocus& focus, const S
   return input;
 }
 
+constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
+
+// Pages and page stride of a pool that passes 2 GiB and mostly 4 GiB.
+void draw_far_shape(Draw& draw, StoreShape& s) {
+  const std::int64_t smallest = production_page_stride(s.layout, s.page_size);
+  const std::int64_t wanted = draw.between(3 * gibibyte, 9 * gibibyte);
+  switch (draw.below(8)) {
+    case 0:
+      s.page_stride = smallest;  // the pool of one layer
+      break;
+    case 1:
+    case 2:
+      s.page_stride = std::max(smallest, 576 * draw.between(1700, 2000));  // about 1 MB: layers packed page by page
+      break;
+    default:
+      s.page_stride = gibibyte + 576 * draw.below(1000);
+      break;
+  }
+  s.pages = std::max<std::int64_t>(3, wanted / s.page_stride);
+}
+
+// Slots on both sides of where offsets pass 2 GiB, 4 GiB and 8 GiB, at both ends of the pool, and anywhere.
+std::vector<std::int64_t> draw_far_indices(Draw& draw, const StoreShape& s, std::int64_t tokens) {
+  std::set<std::int64_t> chosen;
+  for (std::int64_t tries = 0; tries < 8 * tokens && static_cast<std::int64_t>(chosen.size()) < tokens; ++tries) {
+    const std::int64_t passed = (2 * gibibyte << draw.below(3)) / s.page_stride + draw.between(-1, 1);
+    const std::int64_t page = draw.of<std::int64_t>({passed, passed, passed, 0, s.pages - 1, draw.below(s.pages)});
+    if (page >= 0 && page < s.pages) {
+      chosen.insert(page * s.page_size + draw.of<std::int64_t>({0, s.page_size - 1, draw.below(s.page_size)}));
+    }
+  }
+  std::vector<std::int64_t> indices(chosen.begin(), chosen.end());
+  draw.shuffle(indices);
+  return indices;
+}
+
 // A rotation may carry a rope NaN of a wider type among the codes, or the other way round.
 bool rows_may_rotate(const Subject& subject) {
   return subject.dialect.nan != NanCode::unstated && subject.dialect.infinity != Infinity::unstated;
@@ -104,9 +141,13 @@ Case draw_case(Draw& draw, const Subject& subject, const CaseFocus& focus, int s
   s.page_size = draw_page_size(draw, subject);
   s.pages = s.page_size >= 64 ? draw.between(1, 3) : draw.between(1, 12);
   s.page_stride = draw_page_stride(draw, s.layout, s.page_size);
-  c.indices =
-      draw_indices(draw, static_cast<IndexPattern>(draw.weighted(focus.indices)), subject, draw_tokens(draw, focus, size),
-                   s.pages, s.page_size, focus.extreme_indices ? std::optional(s.index_type) : std::nullopt);
+  if (focus.far_pools) {
+    draw_far_shape(draw, s);
+  }
+  c.indices = focus.far_pools ? draw_far_indices(draw, s, std::max<std::int64_t>(1, draw_tokens(draw, focus, size)))
+                              : draw_indices(draw, static_cast<IndexPattern>(draw.weighted(focus.indices)), subject,
+                                             draw_tokens(draw, focus, size), s.pages, s.page_size,
+                                             focus.extreme_indices ? std::optional(s.index_type) : std::nullopt);
   s.tokens = static_cast<std::int64_t>(c.indices.size());
   s.row_stride = draw_row_stride(draw, s);
   CaseFocus values = focus;

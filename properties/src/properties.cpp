@@ -8,7 +8,8 @@ namespace kvproof {
 
 std::span<const Property> properties() {
   static const std::vector<Property> all{values_exact(), rope_copied(),          scale_in_bounds(),
-                                         no_nan_code(),  untouched_bytes_stay(), input_and_indices_stay()};
+                                         no_nan_code(),  untouched_bytes_stay(), input_and_indices_stay(),
+                                         far_rows_land()};
   return all;
 }
 
@@ -22,7 +23,8 @@ std::optional<Breach> breach_of(const Judgement& wrong, const Trial& trial) {
       std::all_of(wrong.wrong.begin(), wrong.wrong.end(), [](const WrongByte& byte) { return byte.contenders > 1; });
   if (only_contended) {
     breach.summary +=
-        "; all in slots that several tokens name: a kernel whose racing writers may tear a unit declares KVPROOF_DUPLICATES_BYTE";
+        "; all in slots that several tokens name: a kernel whose racing writers may tear a unit declares "
+        "KVPROOF_DUPLICATES_BYTE";
   }
   for (const WrongByte& byte : wrong.wrong) {
     breach.places.push_back(describe(byte, *trial.run, trial.subject->dialect));

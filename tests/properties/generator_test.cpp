@@ -6,6 +6,7 @@
 
 #include "kvproof/properties/case_generator.h"
 #include "kvproof/properties/expectation.h"
+#include "kvproof/properties/property.h"
 #include "kvproof/reference/dialects.h"
 #include "kvproof/reference/f32_multiply.h"
 #include "kvproof/reference/fp8_to_f32.h"
@@ -33,6 +34,33 @@ TEST(Generator, EveryCaseCanBeRunInEveryDialect) {
     }
   }
   EXPECT_EQ(cases, 300 * static_cast<int>(dialects().size()));
+}
+
+TEST(Generator, FarCasesPassTwoAndFourGibibytes) {
+  const Subject subject = planted::subject(Layout::flashmla, planted::right);
+  ASSERT_FALSE(far_rows_land().applies_to(subject));  // host memory: pools of gigabytes are for a GPU
+  Subject on_gpu = subject;
+  on_gpu.memory = MemoryKind::cuda;
+  ASSERT_TRUE(far_rows_land().applies_to(on_gpu));
+  Draw draw(13);
+  int past_2_gib = 0;
+  int past_4_gib = 0;
+  int wrapped_owned = 0;
+  for (int i = 0; i < 200; ++i) {
+    const Case c = draw_case(draw, on_gpu, far_rows_land().focus, 100);
+    ASSERT_EQ(case_contradiction(c, on_gpu.dialect), std::nullopt);
+    ASSERT_LE(c.shape.pool_bytes(), std::int64_t{10} << 30);
+    std::int64_t furthest = 0;
+    for (const std::int64_t index : c.indices) {
+      furthest = std::max(furthest, index / c.shape.page_size * c.shape.page_stride);
+      wrapped_owned += index < c.shape.page_size ? 1 : 0;
+    }
+    past_2_gib += furthest >= std::int64_t{1} << 31 ? 1 : 0;
+    past_4_gib += furthest >= std::int64_t{1} << 32 ? 1 : 0;
+  }
+  EXPECT_GT(past_2_gib, 180);
+  EXPECT_GT(past_4_gib, 120);
+  EXPECT_GT(wrapped_owned, 50);  // page 0 holds rows that a wrapped one would overwrite
 }
 
 TEST(Generator, NonFiniteInputComesOnlyWhereTheDialectStatesWhatItGives) {

@@ -15,7 +15,8 @@ std::optional<Breach> broken(const Trial& trial) {
 }  // namespace
 
 const Property& rope_copied() {
-  static const Property property{"rope_copied", "rope values are copied bit for bit: NaN payloads, -0 and subnormals too",
+  static const Property property{"rope_copied",
+                                 "rope values are copied bit for bit: NaN payloads, -0 and subnormals too",
                                  "a conversion through float that quiets NaN or flushes subnormals: equal by value, and NaN "
                                  "never equals itself in a test",
                                  [] {
@@ -24,7 +25,8 @@ const Property& rope_copied() {
                                    focus.most_tokens = 48;
                                    return focus;
                                  }(),
-                                 broken};
+                                 broken,
+                                 [](const Subject& subject) { return layout_shape(subject.dialect.layout).rope != 0; }};
   return property;
 }
 

@@ -19,6 +19,8 @@ struct CaseFocus {
   std::int64_t most_tokens = 96;
   // Shared by all tokens of a case: encoding is the cost of a case, and address properties need no fresh values.
   bool fresh_rows = true;
+  // Pools of 3 to 9 GiB: few pages far apart, as a cache that packs layers has them, or many near each other.
+  bool far_pools = false;
   // Invalid indices may be anything their type holds, not only what lands near the pool: for isolated kernels.
   bool extreme_indices = false;
 };

@@ -44,9 +44,9 @@ struct PropertyResult {
   bool compared_nothing() const { return holds() && cases == refused; }
 };
 
-// Checks one property of one subject, whose cases `runner` runs. `each_case` is called after every case. Throws CannotRun when
-// the device breaks or a failure cannot be saved.
-PropertyResult check_property(CaseRunner& runner, const Subject& subject, const Property& property, const CheckOptions& options,
-                              const std::function<void(const PropertyResult&)>& each_case);
+// Checks one property of one subject, whose cases `runner` runs. `each_case` is called after every case. Throws CannotRun
+// when the device breaks or a failure cannot be saved.
+PropertyResult check_property(CaseRunner& runner, const Subject& subject, const Property& property,
+                              const CheckOptions& options, const std::function<void(const PropertyResult&)>& each_case);
 
 }  // namespace kvproof

@@ -25,6 +25,9 @@ struct Property {
   std::string_view catches;  // the bug class, and why a plain test misses it
   CaseFocus focus;
   std::optional<Breach> (*broken)(const Trial& trial);
+  bool (*applies)(const Subject& subject) = nullptr;  // null: to every subject
+
+  bool applies_to(const Subject& subject) const { return applies == nullptr || applies(subject); }
 };
 
 // All properties, in the order in which they are checked.
@@ -40,5 +43,6 @@ const Property& scale_in_bounds();
 const Property& no_nan_code();
 const Property& untouched_bytes_stay();
 const Property& input_and_indices_stay();
+const Property& far_rows_land();
 
 }  // namespace kvproof
