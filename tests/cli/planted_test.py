@@ -29,8 +29,8 @@ WORDS = {
 
 # Offsets wrap in pools of gigabytes, which only a GPU fills and judges in milliseconds.
 CUDA_WORDS = {
-    "offset-int32": ["stray guard before the pool", "missing code of page"],
-    "offset-uint32": ["missing code of page"],
+    "offset-int32": ["missing code of page", "code 448 missing"],
+    "offset-uint32": ["code 448 missing, rope 128 missing, scale 7 missing", "code 128 missing"],
 }
 
 
