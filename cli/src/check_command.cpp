@@ -51,6 +51,16 @@ struct Totals {
   }
 };
 
+// CLI11's own check tells a range of 300 digits.
+CLI::Validator positive_number() {
+  return {[](std::string& text) -> std::string {
+            double value = 0;
+            const bool good = CLI::detail::lexical_cast(text, value) && value > 0;
+            return good ? std::string{} : fmt::format("{}: expected more than 0", text);
+          },
+          "POSITIVE"};
+}
+
 std::uint64_t seed_of(const std::string& text) {
   if (text.empty()) {
     std::random_device device;
@@ -241,14 +251,14 @@ void add_check(CLI::App& app, Chosen& chosen) {
   command
       ->add_option("--budget", options->budget_seconds, "Time for the whole check: seconds, or a number with s, ms, m or h")
       ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}))
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command->add_option("--shrink", options->shrink_seconds, "Time for making one failing case smaller, in the same units")
       ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}))
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--cases", options->cases, "Exactly this many cases a property and kernel, instead of a budget")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--seed", options->seed, "Seed of the generated cases (default: a fresh one, printed)");
   command->add_option("--save", options->save, "Folder for the cases that failed")->capture_default_str();
   command->add_option("--json", options->json, "Write all results, with every wrong byte, to this file");

@@ -146,7 +146,9 @@ class Check(Command):
 class BadInput(Command):
     def test_usage(self):
         self.complains(words=["--help"])
-        self.complains("chekc", words=["--help"])
+        self.complains("chekc", words=["chekc", "--help"])
+        self.complains("chekc", "--help", words=["chekc", "check, list, replay or vectors"])
+        self.complains("check", "--budget", "0", words=["--budget", "more than 0"])
         self.complains("check", "--budget", "soon", words=["--budget"])
         self.complains("check", "--budget", "-1", words=["--budget"])
         self.complains("check", "--cases", "0", words=["--cases"])
@@ -198,6 +200,12 @@ class BadInput(Command):
         os.mkdir(self.path("empty"))
         self.complains("vectors", "check", "empty", words=["no .json file"])
         self.complains("vectors", "make", "--dialect", "none", words=["none"])
+
+    def test_a_full_standard_output_is_no_success(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([KVPROOF, "list", "--dialects"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, CANNOT_RUN)
+        self.assertIn("standard output", done.stderr)
 
     def test_a_result_that_cannot_be_written(self):
         self.complains("check", "--kernel", plugin("example"), "--cases", "1", "--json", "/nowhere/r.json",
