@@ -55,8 +55,8 @@ struct Totals {
 CLI::Validator positive_number() {
   return {[](std::string& text) -> std::string {
             double value = 0;
-            const bool good = CLI::detail::lexical_cast(text, value) && value > 0;
-            return good ? std::string{} : fmt::format("{}: expected more than 0", text);
+            const bool good = CLI::detail::lexical_cast(text, value) && value > 0 && value <= 1e6;
+            return good ? std::string{} : fmt::format("{}: expected more than 0 and at most 1000000", text);
           },
           "POSITIVE"};
 }

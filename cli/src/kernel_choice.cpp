@@ -99,8 +99,10 @@ std::vector<Subject> of_plugin(const std::string& file, const std::string& devic
 }  // namespace
 
 void KernelChoice::add_to(CLI::App& command) {
-  command.add_option("--kernel", kernel,
-                     "Kernel under test: NAME of a built-in one, FILE.so, or FILE.so:NAME (default: all built-in)");
+  command
+      .add_option("--kernel", kernel,
+                  "Kernel under test: NAME of a built-in one, FILE.so, or FILE.so:NAME (default: all built-in)")
+      ->check(CLI::Validator([](std::string& text) { return text.empty() ? "empty, expected a kernel" : ""; }, ""));
   command.add_option("--layout", layout, "Only this layout: " + names_of<Layout>());
   command.add_option("--dialect", dialect, "Only this dialect: " + dialect_names() + ", custom");
   command.add_option("--device", device, "auto (the GPU if there is one, for built-in kernels), cuda, host")

@@ -84,7 +84,7 @@ Json breach_json(const Breach& breach) {
 
 void write_json(const std::filesystem::path& path, const Json& json) {
   std::ofstream out(path, std::ios::binary);
-  out << json.dump(1) << "\n";
+  out << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
   out.close();
   if (!out) {
     throw CannotRun(fmt::format("--json {}: cannot be written", path.string()));

@@ -103,7 +103,9 @@ class Node {
   Node(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
 
   [[noreturn]] void complain(const std::string& expected) const {
-    std::string shown = json_.dump();
+    // Not the whole of what may be nested without end.
+    std::string shown = json_.is_structured() && !json_.empty() ? std::string(json_.is_array() ? "an array" : "an object")
+                                                                : json_.dump(-1, ' ', false, Json::error_handler_t::replace);
     if (shown.size() > 60) {
       shown = shown.substr(0, 57) + "...";
     }
@@ -375,7 +377,7 @@ std::string write_cases(const CaseFile& file) {
                   {"generator", "kvproof " KVPROOF_VERSION},
                   {"flags", file.flags},
                   {"cases", std::move(cases)}};
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 CaseFile parse_cases(const std::string& text, const std::string& name) {

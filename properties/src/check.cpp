@@ -27,7 +27,8 @@ class Quiet : public rc::detail::TestListener {
 };
 
 std::string file_name(const Subject& subject, const Property& property, std::uint64_t seed) {
-  return fmt::format("{}-{}-{}-{}-{:x}.json", subject.name, name_of(subject.dialect.layout), subject.dialect_name,
+  const char* memory = subject.memory == MemoryKind::host ? "" : (subject.memory == MemoryKind::cuda ? "-cuda" : "-own");
+  return fmt::format("{}{}-{}-{}-{}-{:x}.json", subject.name, memory, name_of(subject.dialect.layout), subject.dialect_name,
                      property.name, seed);
 }
 

@@ -149,6 +149,8 @@ class BadInput(Command):
         self.complains("chekc", words=["chekc", "--help"])
         self.complains("chekc", "--help", words=["chekc", "check, list, replay or vectors"])
         self.complains("check", "--budget", "0", words=["--budget", "more than 0"])
+        self.complains("check", "--budget", "1e300", words=["--budget", "at most 1000000"])
+        self.complains("check", "--kernel", "", words=["--kernel", "empty"])
         self.complains("check", "--budget", "soon", words=["--budget"])
         self.complains("check", "--budget", "-1", words=["--budget"])
         self.complains("check", "--cases", "0", words=["--cases"])

@@ -126,6 +126,13 @@ TEST(CaseFile, TextThatIsNoJsonIsNamed) {
   EXPECT_THROW(read_cases("/"), BadInput);
 }
 
+TEST(CaseFile, NestingWithoutEndIsNamedToo) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_THROW(
+      parse_cases(R"({"format": )" + deep + R"(, "version": 1, "generator": "", "flags": {}, "cases": []})", "deep"),
+      BadInput);
+}
+
 TEST(CaseFile, AFileThatDisagreesWithTheModelIsRefused) {
   CaseFile file = strict_vectors();
   FiledCase& filed = file.cases[2];

@@ -36,6 +36,67 @@ TEST(Generator, EveryCaseCanBeRunInEveryDialect) {
   EXPECT_EQ(cases, 300 * static_cast<int>(dialects().size()));
 }
 
+// What draw_case gives, over many cases: every choice it has is taken.
+TEST(Generator, CasesTakeEveryChoice) {
+  const Subject subject = planted::subject(Layout::flashmla, planted::right);
+  std::map<std::string, int> seen;
+  Draw draw(19);
+  constexpr int cases = 2000;
+  for (int i = 0; i < cases; ++i) {
+    const StoreShape s = draw_case(draw, subject, CaseFocus{}, 1 + i % 100).shape;
+    ++seen["page size " + std::to_string(s.page_size)];
+    ++seen["input type " + std::to_string(static_cast<int>(s.input_type))];
+    ++seen["index type " + std::to_string(static_cast<int>(s.index_type))];
+    ++seen["fp8 type " + std::to_string(static_cast<int>(s.fp8))];
+    seen["rows apart"] += s.row_stride > s.row_bytes() ? 1 : 0;
+    seen["no tokens"] += s.tokens == 0 ? 1 : 0;
+    seen["many tokens"] += s.tokens > 33 ? 1 : 0;
+    seen["tail"] += s.page_stride > smallest_page_stride(s.layout, s.page_size) ? 1 : 0;
+    seen["no tail"] += s.page_stride == smallest_page_stride(s.layout, s.page_size) ? 1 : 0;
+    seen["several pages"] += s.pages > 1 ? 1 : 0;
+  }
+  for (const std::string what :
+       {"page size 2", "page size 64", "page size 256", "page size 1", "page size 3", "page size 100", "input type 0",
+        "input type 1", "input type 2", "index type 0", "index type 1", "fp8 type 0", "fp8 type 1", "rows apart",
+        "no tokens", "many tokens", "tail", "no tail", "several pages"}) {
+    EXPECT_GT(seen[what], cases / 100) << what;
+  }
+}
+
+TEST(Generator, EveryClassOfValuesIsDrawn) {
+  std::array<int, value_classes> seen{};
+  Draw draw(29);
+  constexpr int tiles = 4000;
+  for (int i = 0; i < tiles; ++i) {
+    ++seen[static_cast<std::size_t>(draw_class(draw, balanced_values, find_dialect("strict", Layout::flashmla)->dialect))];
+  }
+  for (std::size_t i = 0; i < value_classes; ++i) {
+    EXPECT_GT(seen[i], tiles / 100) << name_of(static_cast<ValueClass>(i));
+  }
+  for (const Property& property : properties()) {
+    int drawn = 0;
+    for (const int weight : property.focus.values) {
+      drawn += weight > 0 ? 1 : 0;
+    }
+    EXPECT_GE(drawn, 8) << property.name;  // an aim is a weight, not a blinker
+  }
+}
+
+TEST(Trial, RunsUnderComplementaryPoisonsAndBothPlacements) {
+  const Subject subject = planted::subject(Layout::indexer, planted::right);
+  Draw draw(37);
+  Arena arena(host_memory());
+  const Case c = draw_case(draw, subject, CaseFocus{}, 50);
+  const Trial trial = try_case(arena, subject, c);
+  EXPECT_EQ(trial.seen[0].poison, (Poison{c.poison_seed, false}));
+  EXPECT_EQ(trial.seen[1].poison, (Poison{c.poison_seed, true}));
+  std::int64_t untouched = 0;
+  for (std::int64_t i = -trial.seen[0].pool.before; i < 0; ++i, ++untouched) {
+    ASSERT_EQ(trial.seen[0].pool.data()[i] ^ trial.seen[1].pool.data()[i], 0xFF) << i;
+  }
+  EXPECT_GT(untouched, 1000);
+}
+
 TEST(Generator, FarCasesPassTwoAndFourGibibytes) {
   const Subject subject = planted::subject(Layout::flashmla, planted::right);
   ASSERT_FALSE(far_rows_land().applies_to(subject));  // host memory: pools of gigabytes are for a GPU

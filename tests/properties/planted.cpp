@@ -133,6 +133,11 @@ std::int32_t refuses_all(void*, const kvproof_store_call*, const char** message)
   return KVPROOF_REFUSED;
 }
 
+std::int32_t refuses_tokens(void*, const kvproof_store_call* call, const char** message) {
+  *message = "no tokens, please";
+  return call->tokens > 0 ? KVPROOF_REFUSED : KVPROOF_STORED;
+}
+
 std::int32_t refuses_and_writes(void*, const kvproof_store_call* call, const char** message) {
   pool_of(*call)[0] = 0;
   *message = "too late";

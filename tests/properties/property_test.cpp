@@ -122,6 +122,12 @@ TEST_F(PropertyTest, AKernelThatRefusesEverythingHasShownNothing) {
   EXPECT_EQ(result.codes, 0);
 }
 
+TEST_F(PropertyTest, AKernelThatTakesOnlyEmptyBatchesHasShownNothing) {
+  const PropertyResult result = check(planted::subject(Layout::flashmla, planted::refuses_tokens), values_exact());
+  EXPECT_LT(result.refused, result.cases);
+  EXPECT_TRUE(result.compared_nothing());
+}
+
 TEST_F(PropertyTest, ARefusalThatWroteIsCaught) {
   const PropertyResult result =
       check(planted::subject(Layout::flashmla, planted::refuses_and_writes), untouched_bytes_stay());

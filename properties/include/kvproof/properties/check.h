@@ -40,8 +40,8 @@ struct PropertyResult {
   std::optional<Failure> failure;
 
   bool holds() const { return !failure.has_value(); }
-  // A property that no case was stored for has shown nothing.
-  bool compared_nothing() const { return holds() && cases == refused; }
+  // A property that no code was stored for has shown nothing: every call was refused, or every batch was empty.
+  bool compared_nothing() const { return holds() && codes == 0; }
 };
 
 // Checks one property of one subject, whose cases `runner` runs. `each_case` is called after every case. Throws CannotRun
