@@ -93,6 +93,10 @@ std::vector<Subject> of_plugin(const std::string& file, const std::string& devic
   if (here.empty()) {
     throw CannotRun(fmt::format("{}: its kernels live in CUDA memory, and there is no GPU: {}", file, absence));
   }
+  if (here.size() < kernels.size()) {
+    fmt::print(stderr, "kvproof: {}: {} CUDA kernels are left out, there is no GPU: {}\n", file,
+               kernels.size() - here.size(), absence);
+  }
   return here;
 }
 

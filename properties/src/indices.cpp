@@ -74,28 +74,77 @@ Indices page_edges(Draw& draw, const Pool& pool, std::int64_t tokens) {
   return edges;
 }
 
-// One step of a serving engine: sequences own scattered pages; some prefill a chunk, the rest decode one token each. Evicted
-// sequences gave their pages back, and new ones took them in another order.
-Indices batching(Draw& draw, const Pool& pool, std::int64_t tokens) {
-  Indices free_pages(static_cast<std::size_t>(pool.pages()));
-  std::iota(free_pages.begin(), free_pages.end(), 0);
-  draw.shuffle(free_pages);
-  Indices result;
-  while (!free_pages.empty() && static_cast<std::int64_t>(result.size()) < tokens) {
-    const std::int64_t held = std::min<std::int64_t>(draw.between(1, 3), static_cast<std::int64_t>(free_pages.size()));
-    const Indices own(free_pages.end() - held, free_pages.end());
-    free_pages.resize(free_pages.size() - static_cast<std::size_t>(held));
-    const std::int64_t room = held * pool.page_size();
-    const std::int64_t position = draw.below(room);
-    const bool prefill = draw.one_in(2);
-    const std::int64_t wanted = prefill ? draw.between(1, room - position) : 1;
-    const std::int64_t count = std::min(wanted, tokens - static_cast<std::int64_t>(result.size()));
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t at = position + i;
-      result.push_back(own[static_cast<std::size_t>(at / pool.page_size())] * pool.page_size() + at % pool.page_size());
+// A serving engine: running sequences own scattered pages, new ones prefill in chunks, the others decode a token each, and
+// evicted ones give their pages back, which the next take in another order.
+class Engine {
+ public:
+  Engine(Draw& draw, const Pool& pool) : draw_(draw), pool_(pool), free_pages_(static_cast<std::size_t>(pool.pages())) {
+    std::iota(free_pages_.begin(), free_pages_.end(), 0);
+    draw.shuffle(free_pages_);
+  }
+
+  // The indices of one step of at most `tokens` tokens; at least one if a token is allowed at all.
+  Indices step(std::int64_t tokens) {
+    Indices batch;
+    if (!running_.empty() && (free_pages_.empty() || draw_.one_in(3))) {
+      evict(draw_.below(static_cast<std::int64_t>(running_.size())));
+    }
+    if (running_.empty() || draw_.one_in(2)) {
+      running_.emplace_back();
+    }
+    for (Sequence& sequence : running_) {
+      const bool prefill = sequence.length == 0 || draw_.one_in(6);
+      append(sequence, prefill ? draw_.between(1, 2 * pool_.page_size()) : 1, tokens, batch);
+    }
+    if (batch.empty() && tokens > 0) {  // every page is taken, and full
+      while (!running_.empty()) {
+        evict(0);
+      }
+      append(running_.emplace_back(), 1, tokens, batch);
+    }
+    return batch;
+  }
+
+ private:
+  struct Sequence {
+    Indices pages;
+    std::int64_t length = 0;
+  };
+
+  void append(Sequence& sequence, std::int64_t count, std::int64_t tokens, Indices& batch) {
+    for (; count > 0 && static_cast<std::int64_t>(batch.size()) < tokens; --count, ++sequence.length) {
+      const std::int64_t slot = sequence.length % pool_.page_size();
+      if (slot == 0) {
+        if (free_pages_.empty()) {
+          return;
+        }
+        sequence.pages.push_back(free_pages_.back());
+        free_pages_.pop_back();
+      }
+      batch.push_back(sequence.pages.back() * pool_.page_size() + slot);
     }
   }
-  return result;
+
+  void evict(std::int64_t which) {
+    const auto at = running_.begin() + which;
+    free_pages_.insert(free_pages_.end(), at->pages.begin(), at->pages.end());
+    draw_.shuffle(free_pages_);
+    running_.erase(at);
+  }
+
+  Draw& draw_;
+  const Pool& pool_;
+  Indices free_pages_;
+  std::vector<Sequence> running_;
+};
+
+// The step that a trace of a few of them ends with.
+Indices batching(Draw& draw, const Pool& pool, std::int64_t tokens) {
+  Engine engine(draw, pool);
+  for (std::int64_t steps = draw.between(0, 6); steps > 0; --steps) {
+    engine.step(tokens);
+  }
+  return engine.step(tokens);
 }
 
 // Ends of the index type. Those of int64 whose lower 32 bits name slots alias them in a kernel that narrows.
