@@ -93,7 +93,7 @@ class Check(Command):
         text = self.run_it("check", "--device", "host", "--layout", "flashmla", "--dialect", "strict", "--cases", "25",
                            "--seed", "0x2a", "--verbose").stdout
         self.assertRegex(text, r"holds: 6 of 6 properties hold over 1 kernel\n")
-        self.assertRegex(text, r"compared: 150 cases \(0 refused\), [\d.]+ k codes, [\d.]+ MB on host\n")
+        self.assertRegex(text, r"compared: 150 cases \(0 refused\), [\d.]+ [kM] codes, [\d.]+ MB on host\n")
         self.assertIn("seed 0x2a", text)
 
     def test_the_example_plug_in_holds(self):
