@@ -12,28 +12,24 @@ std::optional<Breach> broken(const Trial& trial) {
   const StoreShape& s = trial.run->shape;
   const F32 limit = dialect_limit_f32(trial.subject->dialect, s.fp8);
   Breach breach;
-  for (const Observation& seen : trial.seen) {
-    for_each_stored_tile(trial, seen, [&](const StoredTile& stored) {
-      if (stored.nan || stored.infinite) {
-        return;
-      }
-      for (int i = 0; i < layout_shape(s.layout).tile; ++i) {
-        const std::uint8_t code = stored.codes[i];
-        const bool nan = fp8_is_nan(code, s.fp8);
-        if (was_written(seen, stored.codes_offset + i) && (nan || f32_magnitude(fp8_to_f32(code, s.fp8)) > limit) &&
-            breach.places.size() < static_cast<std::size_t>(Judgement::kept)) {
-          breach.places.push_back(
-              fmt::format("code of page {} slot {} tile {} element {}: 0x{:02x} is {}, from finite input", stored.page,
-                          stored.slot, stored.tile, i, code, nan ? "NaN" : "beyond the largest value"));
-        }
-      }
-    });
-    if (!breach.places.empty()) {
-      breach.summary = fmt::format("{} codes that finite input cannot give", breach.places.size());
-      return breach;
+  breach.places = places_in_stored_tiles(trial, [&](const Observation& seen, const StoredTile& stored, auto add) {
+    if (stored.nan || stored.infinite) {
+      return;
     }
+    for (int i = 0; i < layout_shape(s.layout).tile; ++i) {
+      const std::uint8_t code = stored.codes[i];
+      const bool nan = fp8_is_nan(code, s.fp8);
+      if (was_written(seen, stored.codes_offset + i) && (nan || f32_magnitude(fp8_to_f32(code, s.fp8)) > limit)) {
+        add(fmt::format("code of page {} slot {} tile {} element {}: 0x{:02x} is {}, from finite input", stored.page,
+                        stored.slot, stored.tile, i, code, nan ? "NaN" : "beyond the largest value"));
+      }
+    }
+  });
+  if (breach.places.empty()) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  breach.summary = fmt::format("{} codes that finite input cannot give", breach.places.size());
+  return breach;
 }
 
 }  // namespace

@@ -31,27 +31,24 @@ std::optional<Breach> broken(const Trial& trial) {
                                                                         : tile_scale(f32_infinity, dialect, s.fp8).stored;
   const int digits = s.layout == Layout::flashmla ? 2 : 8;
   Breach breach;
-  for (const Observation& seen : trial.seen) {
-    for_each_stored_tile(trial, seen, [&](const StoredTile& stored) {
-      F32 scale = 0;
-      bool written = false;
-      for (int byte = 0; byte < layout_shape(s.layout).bytes_per_scale; ++byte) {
-        scale |= static_cast<F32>(stored.scale[byte]) << (8 * byte);
-        written = written || was_written(seen, stored.scale_offset + byte);
-      }
-      const bool fits = !written || (scale >= lowest && scale <= highest) || (stored.infinite && scale == of_infinity);
-      if (!fits && breach.places.size() < static_cast<std::size_t>(Judgement::kept)) {
-        breach.places.push_back(fmt::format("scale of page {} slot {} tile {}: 0x{:0{}x}, expected 0x{:0{}x} to 0x{:0{}x}",
-                                            stored.page, stored.slot, stored.tile, scale, digits, lowest, digits, highest,
-                                            digits));
-      }
-    });
-    if (!breach.places.empty()) {
-      breach.summary = fmt::format("{} scales out of bounds", breach.places.size());
-      return breach;
+  breach.places = places_in_stored_tiles(trial, [&](const Observation& seen, const StoredTile& stored, auto add) {
+    F32 scale = 0;
+    bool written = false;
+    for (int byte = 0; byte < layout_shape(s.layout).bytes_per_scale; ++byte) {
+      scale |= static_cast<F32>(stored.scale[byte]) << (8 * byte);
+      written = written || was_written(seen, stored.scale_offset + byte);
     }
+    const bool fits = !written || (scale >= lowest && scale <= highest) || (stored.infinite && scale == of_infinity);
+    if (!fits) {
+      add(fmt::format("scale of page {} slot {} tile {}: 0x{:0{}x}, expected 0x{:0{}x} to 0x{:0{}x}", stored.page,
+                      stored.slot, stored.tile, scale, digits, lowest, digits, highest, digits));
+    }
+  });
+  if (breach.places.empty()) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  breach.summary = fmt::format("{} scales out of bounds", breach.places.size());
+  return breach;
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "kvproof/properties/trial.h"
 #include "kvproof/reference/row.h"
@@ -59,6 +62,25 @@ void for_each_stored_tile(const Trial& trial, const Observation& seen, Take take
       }
     }
   }
+}
+
+// What `judge_tile(seen, stored, add)` has to say of the stored tiles, told through `add(text)`: that of the first run that
+// gives any, at most Judgement::kept of it.
+template <class JudgeTile>
+std::vector<std::string> places_in_stored_tiles(const Trial& trial, JudgeTile judge_tile) {
+  std::vector<std::string> places;
+  const auto add = [&places](std::string place) {
+    if (places.size() < static_cast<std::size_t>(Judgement::kept)) {
+      places.push_back(std::move(place));
+    }
+  };
+  for (const Observation& seen : trial.seen) {
+    for_each_stored_tile(trial, seen, [&](const StoredTile& stored) { judge_tile(seen, stored, add); });
+    if (!places.empty()) {
+      break;
+    }
+  }
+  return places;
 }
 
 }  // namespace kvproof
