@@ -1,188 +1,17 @@
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <string>
 
+#include "judge_kernels.cuh"
 #include "kvproof/device/error.h"
 #include "kvproof/properties/cuda_judge.h"
 
 namespace kvproof {
 namespace {
 
-constexpr int threads = 256;
-constexpr int chunk = 16;  // bytes that a thread loads at once
-constexpr int chunks_a_thread = 8;
-constexpr int loads_in_flight = 4;
-constexpr std::int64_t step = std::int64_t{threads} * chunk;
-constexpr std::int64_t block_bytes = step * chunks_a_thread;
-constexpr std::int64_t listed = 4 * Judgement::kept;  // findings brought back at most, so that the first of them are near it
-
 void require(cudaError_t status, const char* what) {
   if (status != cudaSuccess) {
     throw CannotRun(std::string("CUDA: ") + what + " failed: " + cudaGetErrorString(status) + " (" +
                     std::to_string(static_cast<int>(status)) + ")");
-  }
-}
-
-// The sink of the GPU: a list with an exact count.
-struct DeviceFindings {
-  Finding* list;
-  unsigned long long* total;
-
-  __device__ std::int64_t room(int count) const {
-    return static_cast<std::int64_t>(atomicAdd(total, static_cast<unsigned long long>(count)));
-  }
-  __device__ void put(std::int64_t at, const Finding& finding) const {
-    if (at < listed) {
-      list[at] = finding;
-    }
-  }
-};
-
-// A block judges 32 KiB, a thread every 256th chunk of it: one division by the page stride a thread. `chunks` whole chunks.
-template <Layout layout>
-__global__ void __launch_bounds__(threads)
-    judge_words(const __grid_constant__ ExpectationView view, const ulonglong2* pool, std::int64_t chunks,
-                const __grid_constant__ DeviceFindings findings) {
-  std::int64_t offset = std::int64_t{blockIdx.x} * block_bytes + std::int64_t{threadIdx.x} * chunk;
-  std::int64_t page = offset / view.shape.page_stride;
-  std::int64_t within = offset - page * view.shape.page_stride;
-#pragma unroll 1
-  for (int round = 0; round < chunks_a_thread / loads_in_flight; ++round) {
-    ulonglong2 found[loads_in_flight];
-#pragma unroll
-    for (int i = 0; i < loads_in_flight; ++i) {
-      const std::int64_t at = offset / chunk + i * threads;
-      if (at < chunks) {
-        found[i] = __ldcs(pool + at);
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < loads_in_flight; ++i) {
-      if (offset / chunk < chunks) {
-        judge_two_words<layout>(view, page, static_cast<std::uint32_t>(within), offset, found[i].x, found[i].y, findings);
-      }
-      offset += step;
-      within += step;
-      while (within >= view.shape.page_stride) {
-        within -= view.shape.page_stride;
-        ++page;
-      }
-    }
-  }
-}
-
-// The bytes [from, to) of the pool one by one: pages that do not begin at words, and what whole chunks leave over.
-__global__ void __launch_bounds__(threads)
-    judge_bytes(const __grid_constant__ ExpectationView view, const std::uint8_t* pool, std::int64_t from, std::int64_t to,
-                const __grid_constant__ DeviceFindings findings) {
-  const std::int64_t all = std::int64_t{gridDim.x} * threads;
-  for (std::int64_t at = from + std::int64_t{blockIdx.x} * threads + threadIdx.x; at < to; at += all) {
-    judge_pool_byte(view, at, pool[at], findings);
-  }
-}
-
-// Contended slots, a thread a unit; with Duplicates::row every thread finds the same nearest contender.
-__global__ void __launch_bounds__(threads)
-    judge_contended(const __grid_constant__ ExpectationView view, const std::uint8_t* pool, Duplicates duplicates,
-                    const std::int64_t* slots, std::int64_t count, const __grid_constant__ DeviceFindings findings) {
-  const int units = units_of(view);
-  const std::int64_t at = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  if (at < count * units) {
-    const std::int64_t slot = slots[at / units];
-    const ContendedSlot contended(view, pool, slot / view.shape.page_size, slot % view.shape.page_size);
-    contended.judge(duplicates, static_cast<int>(at % units), findings);
-  }
-}
-
-// What is nobody's: bytes [from, to) of a poison, byte `from` at `begin`. Findings are told at offset + `shift`.
-struct PoisonSpan {
-  const std::uint8_t* begin;
-  std::int64_t from;
-  std::int64_t to;
-  std::int64_t shift;
-  std::int64_t modulo;
-  Poison poison;
-  Area area;
-};
-
-struct ShiftedFindings {
-  DeviceFindings findings;
-  std::int64_t shift;
-  std::int64_t modulo;
-
-  __device__ std::int64_t room(int count) const { return findings.room(count); }
-  __device__ void put(std::int64_t at, Finding finding) const {
-    finding.offset += shift;
-    finding.modulo = modulo;
-    findings.put(at, finding);
-  }
-};
-
-__global__ void __launch_bounds__(threads)
-    judge_poison(const __grid_constant__ PoisonSpan span, const __grid_constant__ DeviceFindings findings) {
-  const ShiftedFindings sink{findings, span.shift, span.modulo};
-  const std::int64_t first = (span.from >> 3) + std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  const std::int64_t all = std::int64_t{gridDim.x} * threads;
-  for (std::int64_t word = first; word * 8 < span.to; word += all) {
-    const std::uint8_t* at = span.begin + (word * 8 - span.from);
-    if (word * 8 >= span.from && word * 8 + 8 <= span.to && reinterpret_cast<std::uintptr_t>(at) % 8 == 0) {
-      judge_poison_word(span.poison, span.area, word, span.from, span.to, load_word(at), sink);
-      continue;
-    }
-    for (std::int64_t i = word * 8; i < word * 8 + 8; ++i) {
-      if (i >= span.from && i < span.to) {
-        judge_byte(span.area, i, nobody, 0, poison_byte(span.poison, i), span.begin[i - span.from], sink);
-      }
-    }
-  }
-}
-
-__global__ void __launch_bounds__(threads)
-    judge_given(const std::uint8_t* found, const std::uint8_t* given, std::int64_t count, Area area,
-                const __grid_constant__ DeviceFindings findings) {
-  const std::int64_t all = std::int64_t{gridDim.x} * threads * 8;
-  const bool words = reinterpret_cast<std::uintptr_t>(found) % 8 == 0;
-  for (std::int64_t at = (std::int64_t{blockIdx.x} * threads + threadIdx.x) * 8; at < count; at += all) {
-    if (words && at + 8 <= count) {
-      judge_word({load_word(given + at), all_bytes, all_bytes, nobody, nobody}, area, at, load_word(found + at), findings);
-      continue;
-    }
-    for (std::int64_t i = at; i < at + 8 && i < count; ++i) {
-      judge_byte(area, i, nobody, 0, given[i], found[i], findings);
-    }
-  }
-}
-
-// Rows that the host left out, a thread a tile; the last thread of a row copies its rope.
-__global__ void __launch_bounds__(threads)
-    encode_rows(StoreShape shape, const __grid_constant__ Dialect dialect, const std::uint8_t* input, RowImage* rows) {
-  const LayoutShape layout = layout_shape(dialect.layout);
-  const int parts = layout.tiles + (layout.rope != 0 ? 1 : 0);
-  const std::int64_t at = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  if (at >= shape.tokens * parts) {
-    return;
-  }
-  const std::int64_t token = at / parts;
-  const int part = static_cast<int>(at % parts);
-  const std::uint8_t* row = input + token * shape.row_stride;
-  RowImage& image = rows[token];
-  if (part < layout.tiles) {
-    const std::uint8_t limit_code = fp8_limit_code(shape.fp8, dialect_limit(dialect, shape.fp8));
-    const int first = part * layout.tile;
-    const TileScale scale = encode_tile(row, shape.input_type, first, dialect, shape.fp8, limit_code, image.data + first);
-    for (int byte = 0; byte < layout.bytes_per_scale; ++byte) {
-      image.scales[part * layout.bytes_per_scale + byte] = static_cast<std::uint8_t>(scale.stored >> (8 * byte));
-    }
-    return;
-  }
-  for (int i = 0; i < layout.rope; ++i) {
-    const std::uint16_t rope = element_to_rope(element_bits(row, shape.input_type, layout.codes + i), shape.input_type);
-    image.data[layout.codes + 2 * i] = static_cast<std::uint8_t>(rope);
-    image.data[layout.codes + 2 * i + 1] = static_cast<std::uint8_t>(rope >> 8);
-  }
-  for (int i = layout.tiles * layout.bytes_per_scale; i < layout.scale_bytes; ++i) {
-    image.scales[i] = 0;
   }
 }
 
@@ -231,10 +60,14 @@ class Room {
 struct CudaJudge::State {
   Room<std::int32_t> first;
   Room<std::int32_t> next;
-  Room<RowImage> rows;
+  Room<std::int32_t> owners;
+  Room<std::uint8_t> data;    // of the rows, packed
+  Room<std::uint8_t> scales;  // likewise
   Room<std::uint8_t> input;
   Room<std::uint8_t> indices;
   Room<std::int64_t> contended;
+  Room<std::int64_t> contenders_begin;
+  Room<std::int32_t> contenders;
   Room<Finding> list;
   Room<unsigned long long> total;
   std::int64_t contended_slots = 0;
@@ -242,6 +75,68 @@ struct CudaJudge::State {
   cudaStream_t stream = nullptr;
 
   DeviceFindings findings() const { return {list.data(), total.data()}; }
+
+  // After a refusal nobody owns anything.
+  const std::int32_t* owners_of(const ExpectationView& view) const {
+    return view.first == nullptr ? nullptr : owners.data();
+  }
+
+  // The rows that the host has encoded, apart and packed.
+  void rows(const Expectation& expected) {
+    const LayoutShape layout = layout_shape(expected.shape.layout);
+    std::vector<std::uint8_t> data_bytes(expected.rows.size() * static_cast<std::size_t>(layout.data_bytes));
+    std::vector<std::uint8_t> scale_bytes(expected.rows.size() * static_cast<std::size_t>(layout.scale_bytes));
+    for (std::size_t token = 0; token < expected.rows.size(); ++token) {
+      const RowImage& row = expected.rows[token];
+      std::copy_n(row.data, layout.data_bytes, data_bytes.data() + token * static_cast<std::size_t>(layout.data_bytes));
+      std::copy_n(row.scales, layout.scale_bytes, scale_bytes.data() + token * static_cast<std::size_t>(layout.scale_bytes));
+    }
+    data.filled(data_bytes, stream);
+    scales.filled(scale_bytes, stream);
+    require(cudaStreamSynchronize(stream), "copy of the rows");
+  }
+
+  // The rows of all tokens, encoded from the input that is there.
+  void encoded(const Expectation& expected) {
+    const LayoutShape layout = layout_shape(expected.shape.layout);
+    const std::int64_t tokens = expected.shape.tokens;
+    const std::int64_t parts = layout.tiles + (layout.rope != 0 ? 1 : 0);
+    std::uint8_t* const data_to = data.of(tokens * layout.data_bytes);
+    std::uint8_t* const scales_to = scales.of(tokens * layout.scale_bytes);
+    encode_rows<<<blocks_for(tokens * parts), threads, 0, stream>>>(expected.shape, expected.dialect, input.data(), data_to,
+                                                                    scales_to);
+    require(cudaGetLastError(), "encoding");
+  }
+
+  // Who owns which slot, and who contends for one.
+  void owned(const Expectation& expected) {
+    const auto slots = static_cast<std::int64_t>(expected.first.size());
+    find_owners<<<blocks_for(slots), threads, 0, stream>>>(first.data(), next.data(), slots, owners.of(slots));
+    std::vector<std::int64_t> contended_list;
+    std::vector<std::int64_t> begin;
+    std::vector<std::int32_t> tokens;
+    owned_slots = 0;
+    for (std::int64_t slot = 0; slot < slots; ++slot) {
+      std::int32_t token = expected.first[static_cast<std::size_t>(slot)];
+      if (token == nobody) {
+        continue;
+      }
+      ++owned_slots;
+      if (expected.next[static_cast<std::size_t>(token)] != nobody) {
+        contended_list.push_back(slot);
+        begin.push_back(static_cast<std::int64_t>(tokens.size()));
+        for (; token != nobody; token = expected.next[static_cast<std::size_t>(token)]) {
+          tokens.push_back(token);
+        }
+      }
+    }
+    begin.push_back(static_cast<std::int64_t>(tokens.size()));
+    contended_slots = static_cast<std::int64_t>(contended_list.size());
+    contended.filled(contended_list, stream);
+    contenders_begin.filled(begin, stream);
+    contenders.filled(tokens, stream);
+    require(cudaStreamSynchronize(stream), "preparing the judge");  // the host's copies may go
+  }
 
   void guards(const GuardedSpan& span, const Poison& poison, Area before, Area after) {
     poisoned({span.begin(), -span.before, 0, 0, 0, poison, before});
@@ -267,9 +162,9 @@ struct CudaJudge::State {
       const auto blocks = static_cast<unsigned>((chunks * chunk + block_bytes - 1) / block_bytes);
       const auto* at = reinterpret_cast<const ulonglong2*>(span.data);
       if (view.shape.layout == Layout::flashmla) {
-        judge_words<Layout::flashmla><<<blocks, threads, 0, stream>>>(view, at, chunks, findings());
+        judge_words<Layout::flashmla><<<blocks, threads, 0, stream>>>(view, owners_of(view), at, chunks, findings());
       } else {
-        judge_words<Layout::indexer><<<blocks, threads, 0, stream>>>(view, at, chunks, findings());
+        judge_words<Layout::indexer><<<blocks, threads, 0, stream>>>(view, owners_of(view), at, chunks, findings());
       }
     }
     if (chunks * chunk < span.size) {
@@ -291,28 +186,11 @@ void CudaJudge::prepare(const Expectation& expected, const std::vector<std::uint
   s.input.filled(input, s.stream);
   s.indices.filled(indices, s.stream);
   if (static_cast<std::int64_t>(expected.rows.size()) == expected.shape.tokens) {
-    s.rows.filled(expected.rows, s.stream);
+    s.rows(expected);
   } else {
-    RowImage* rows = s.rows.of(expected.shape.tokens);
-    const LayoutShape layout = layout_shape(expected.shape.layout);
-    const std::int64_t parts = layout.tiles + (layout.rope != 0 ? 1 : 0);
-    encode_rows<<<blocks_for(expected.shape.tokens * parts), threads, 0, s.stream>>>(expected.shape, expected.dialect,
-                                                                                     s.input.data(), rows);
-    require(cudaGetLastError(), "encoding");
+    s.encoded(expected);
   }
-  std::vector<std::int64_t> contended;
-  s.owned_slots = 0;
-  for (std::size_t slot = 0; slot < expected.first.size(); ++slot) {
-    const std::int32_t token = expected.first[slot];
-    if (token != nobody) {
-      ++s.owned_slots;
-      if (expected.next[static_cast<std::size_t>(token)] != nobody) {
-        contended.push_back(static_cast<std::int64_t>(slot));
-      }
-    }
-  }
-  s.contended_slots = static_cast<std::int64_t>(contended.size());
-  s.contended.filled(contended, s.stream);
+  s.owned(expected);
   s.list.of(listed);
   s.total.of(1);
   require(cudaStreamSynchronize(s.stream), "preparing the judge");  // the host's copies may go
@@ -329,12 +207,17 @@ void CudaJudge::start(const Expectation& expected, const Observation& seen) {
   if (seen.outcome != Outcome::refused) {
     view.first = s.first.data();
     view.next = s.next.data();
-    view.rows = s.rows.data();
+    const LayoutShape layout = layout_shape(expected.shape.layout);
+    view.data = s.data.data();
+    view.scales = s.scales.data();
+    view.data_stride = layout.data_bytes;
+    view.scale_stride = layout.scale_bytes;
   }
   s.pool(view, run.pool);
   if (s.contended_slots != 0 && view.first != nullptr) {
-    judge_contended<<<blocks_for(s.contended_slots * units_of(view)), threads, 0, s.stream>>>(
-        view, run.pool.data, expected.duplicates, s.contended.data(), s.contended_slots, s.findings());
+    judge_contended<<<static_cast<unsigned>(s.contended_slots * units_of(view)), contending_threads, 0, s.stream>>>(
+        view, run.pool.data, expected.duplicates, {s.contended.data(), s.contenders_begin.data(), s.contenders.data()},
+        s.findings());
   }
   s.guards(run.pool, view.poison, Area::guard_before_pool, Area::guard_after_pool);
   for (std::size_t side = 0; side < run.mirrors.size(); ++side) {

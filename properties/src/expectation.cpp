@@ -17,7 +17,10 @@ ExpectationView Expectation::view(const Poison& poison) const {
   v.pad_written = dialect.pad == Pad::zero;
   v.first = first.data();
   v.next = next.data();
-  v.rows = rows.data();
+  if (!rows.empty()) {
+    v.data = rows.front().data;
+    v.scales = rows.front().scales;
+  }
   v.poison = poison;
   return v;
 }

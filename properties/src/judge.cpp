@@ -131,8 +131,8 @@ class Judge {
       codes_ += layout_.codes;
       const int written = layout_.scale_bytes - (view_.pad_written ? 0 : layout_.pad);
       if (view_.next[token] == nobody) {
-        owned(data, layout_.data_bytes, view_.rows[token].data);
-        owned(scales, written, view_.rows[token].scales);
+        owned(data, layout_.data_bytes, view_.data_of(token));
+        owned(scales, written, view_.scales_of(token));
       } else {
         bytes_ += layout_.data_bytes + written;
         const ContendedSlot contended(view_, seen_.pool.data(), page, slot);

@@ -22,8 +22,14 @@ struct ExpectationView {
   bool pad_written = false;
   const std::int32_t* first = nullptr;
   const std::int32_t* next = nullptr;
-  const RowImage* rows = nullptr;
+  const std::uint8_t* data = nullptr;    // the data plane's part of each token's row, `data_stride` bytes apart
+  const std::uint8_t* scales = nullptr;  // the scale plane's part, `scale_stride` bytes apart
+  std::int32_t data_stride = sizeof(RowImage);
+  std::int32_t scale_stride = sizeof(RowImage);
   Poison poison;
+
+  KVPROOF_HD const std::uint8_t* data_of(std::int32_t token) const { return data + std::int64_t{token} * data_stride; }
+  KVPROOF_HD const std::uint8_t* scales_of(std::int32_t token) const { return scales + std::int64_t{token} * scale_stride; }
 };
 
 // What one byte of the pool must be.
@@ -33,15 +39,16 @@ struct ByteRule {
   std::uint8_t expected;
 };
 
-// The bytes of a slot's image, addressed as in the page.
-KVPROOF_HD inline std::uint8_t image_byte(const RowImage& image, const LayoutShape& layout, const PagePlace& place) {
+// A byte of a token's row, addressed as in the page.
+KVPROOF_HD inline std::uint8_t row_byte(const ExpectationView& view, std::int32_t token, const PagePlace& place) {
+  const LayoutShape layout = layout_shape(view.shape.layout);
   switch (place.region) {
     case Region::code:
-      return image.data[place.tile * layout.tile + place.element];
+      return view.data_of(token)[place.tile * layout.tile + place.element];
     case Region::rope:
-      return image.data[layout.codes + 2 * place.element + place.byte];
+      return view.data_of(token)[layout.codes + 2 * place.element + place.byte];
     case Region::scale:
-      return image.scales[place.tile * layout.bytes_per_scale + place.byte];
+      return view.scales_of(token)[place.tile * layout.bytes_per_scale + place.byte];
     case Region::pad:
     case Region::tail:
       break;
@@ -56,7 +63,7 @@ KVPROOF_HD inline ByteRule rule_of(const ExpectationView& view, std::int64_t pag
   if (token == nobody) {
     return {nobody, false, poison_byte(view.poison, page * view.shape.page_stride + within)};
   }
-  return {token, view.next[token] != nobody, image_byte(view.rows[token], layout_shape(view.shape.layout), place)};
+  return {token, view.next[token] != nobody, row_byte(view, token, place)};
 }
 
 struct Expectation {

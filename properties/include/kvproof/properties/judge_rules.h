@@ -63,7 +63,7 @@ KVPROOF_HD inline WordRule data_rule(const ExpectationView& view, std::int32_t t
   if (view.next[token] != nobody) {
     return {0, 0, 0, token, token};
   }
-  return {load_word(view.rows[token].data + at), all_bytes, 0, token, token};
+  return {load_word(view.data_of(token) + at), all_bytes, 0, token, token};
 }
 
 // Eight bytes of the FlashMLA scale plane: one slot's scales and its pad byte.
@@ -76,7 +76,7 @@ KVPROOF_HD inline WordRule flashmla_scale_rule(const ExpectationView& view, std:
   if (view.next[token] != nobody) {
     return {poison, kept, kept, token, token};
   }
-  return {(load_word(view.rows[token].scales) & ~kept) | (poison & kept), all_bytes, kept, token, token};
+  return {(load_word(view.scales_of(token)) & ~kept) | (poison & kept), all_bytes, kept, token, token};
 }
 
 // Four bytes of the indexer's scale plane: one slot's scale, in the low half of the rule.
@@ -87,7 +87,7 @@ KVPROOF_HD inline WordRule indexer_scale_rule(const ExpectationView& view, std::
   if (view.next[token] != nobody) {
     return {0, 0, 0, token, token};
   }
-  const std::uint8_t* scale = view.rows[token].scales;
+  const std::uint8_t* scale = view.scales_of(token);
   const std::uint64_t expected = static_cast<std::uint64_t>(scale[0]) | static_cast<std::uint64_t>(scale[1]) << 8 |
                                  static_cast<std::uint64_t>(scale[2]) << 16 | static_cast<std::uint64_t>(scale[3]) << 24;
   return {expected, low_bytes, 0, token, token};
@@ -256,12 +256,10 @@ class ContendedSlot {
     }
   }
 
- private:
   KVPROOF_HD std::int64_t offset_of(const Unit& unit) const { return (unit.scales ? scales_ : data_) + unit.at; }
 
   KVPROOF_HD const std::uint8_t* image(std::int32_t token, const Unit& unit) const {
-    const RowImage& row = view_.rows[token];
-    return (unit.scales ? row.scales : row.data) + unit.at;
+    return (unit.scales ? view_.scales_of(token) : view_.data_of(token)) + unit.at;
   }
 
   // Bytes of units [from, to) that are not those of `token`, counted up to `limit`.
@@ -278,6 +276,7 @@ class ContendedSlot {
     return count;
   }
 
+ private:
   // The first of the chain that differs least.
   KVPROOF_HD std::int32_t nearest(int from, int to) const {
     std::int32_t best = head_;
