@@ -9,7 +9,8 @@ namespace {
 std::string explained_example(const Trial& trial) {
   for (const Judgement& judged : trial.judged) {
     if (judged.explained_example) {
-      return describe(*judged.explained_example, *trial.run, trial.subject->dialect);
+      const std::string text = describe(*judged.explained_example, *trial.run, trial.subject->dialect);
+      return text.substr(name_of(Wrong::value).size() + 1);  // it is not wrong
     }
   }
   return {};
