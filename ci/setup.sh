@@ -31,6 +31,7 @@ libgtest-dev
 libcli11-dev
 nlohmann-json3-dev
 libfmt-dev
+libz3-dev
 LIST
 }
 

@@ -38,6 +38,8 @@ struct Totals {
   std::int64_t refused = 0;
   std::int64_t codes = 0;
   std::int64_t bytes = 0;
+  std::int64_t explained = 0;
+  std::string explained_example;
   int broken = 0;
   int empty = 0;
 
@@ -46,6 +48,8 @@ struct Totals {
     refused += result.refused;
     codes += result.codes;
     bytes += result.bytes;
+    explained += result.explained;
+    explained_example = explained_example.empty() ? result.explained_example : explained_example;
     broken += result.holds() ? 0 : 1;
     empty += result.compared_nothing() ? 1 : 0;
   }
@@ -109,6 +113,7 @@ void print_subject(const Checked& checked, const Options& options, const Chosen&
   const char* word = totals.broken != 0 ? "FAILS" : (totals.empty != 0 ? "EMPTY" : "holds");
   fmt::print("{}  {}: {} properties, {} cases, {} codes, {} compared\n", word, checked.subject.title(),
              checked.results.size(), totals.cases, counted(totals.codes), bytes_counted(totals.bytes));
+  print_explained(totals.explained, checked.subject.dialect.reciprocal_ulp, totals.explained_example);
   for (const PropertyResult& result : checked.results) {
     if (!result.holds()) {
       print_failure(result, options, chosen);
@@ -128,7 +133,11 @@ Json result_json(const PropertyResult& result) {
             {"cases", result.cases},
             {"refused", result.refused},
             {"codes", result.codes},
-            {"bytes", result.bytes}};
+            {"bytes", result.bytes},
+            {"explained_codes", result.explained}};
+  if (result.explained != 0) {
+    json["explained_example"] = result.explained_example;
+  }
   if (!result.refusal.empty()) {
     json["refusal"] = result.refusal;
   }
@@ -229,6 +238,7 @@ class Run {
             {"refused", totals_.refused},
             {"codes", totals_.codes},
             {"bytes", totals_.bytes},
+            {"explained_codes", totals_.explained},
             {"kernels", std::move(kernels)}};
   }
 

@@ -16,6 +16,7 @@ struct Chosen {
   std::function<int()> work;
 };
 
+void add_addresses(CLI::App& app, Chosen& chosen);
 void add_check(CLI::App& app, Chosen& chosen);
 void add_list(CLI::App& app, Chosen& chosen);
 void add_replay(CLI::App& app, Chosen& chosen);

@@ -1,4 +1,4 @@
-// The command: kvproof check | list | replay | vectors.
+// The command: kvproof addresses | check | list | replay | vectors.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -22,7 +22,8 @@ bool is_command(CLI::App& app, const std::string& word) {
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   // CLI11 answers --help before it looks at the words around it.
   if (argc > 1 && argv[1][0] != '-' && !is_command(app, argv[1])) {
-    fmt::print(stderr, "kvproof: {}: no such command, expected check, list, replay or vectors (see kvproof --help)\n",
+    fmt::print(stderr,
+               "kvproof: {}: no such command, expected addresses, check, list, replay or vectors (see kvproof --help)\n",
                argv[1]);
     return cli::bad_input;
   }
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
       "Exit status: 0 holds, 1 a property fails, 2 bad usage or input, 3 could not run.");
   cli::Chosen chosen;
   chosen.program = argc > 0 ? argv[0] : "kvproof";
+  cli::add_addresses(app, chosen);
   cli::add_check(app, chosen);
   cli::add_list(app, chosen);
   cli::add_replay(app, chosen);

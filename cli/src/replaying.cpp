@@ -46,6 +46,11 @@ int Replayer::run(const FiledCase& filed, const std::string& file) {
     const CaseOutcome outcome = kernels_.runner(i).run_whole(filed.run);
     bytes_ += outcome.bytes;
     codes_ += outcome.codes;
+    explained_ += outcome.explained;
+    if (outcome.explained != 0) {
+      fmt::print("{} case {}: {}\n", file, filed.id, subject.title());
+      print_explained(outcome.explained, subject.dialect.reciprocal_ulp, outcome.explained_example);
+    }
     refused_ += outcome.refused ? 1 : 0;
     if (const auto& breach = outcome.breach) {
       ++broken_;
@@ -77,6 +82,7 @@ int Replayer::conclude(const std::string& json_path, const std::string& command)
                            {"refused", refused_},
                            {"codes", codes_},
                            {"bytes", bytes_},
+                           {"explained_codes", explained_},
                            {"failures", failures_}});
   }
   return broken_ != 0 ? fails : (nothing ? cannot_run : holds);

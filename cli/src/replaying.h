@@ -29,6 +29,7 @@ class Replayer {
   std::int64_t broken_ = 0;
   std::int64_t codes_ = 0;
   std::int64_t bytes_ = 0;
+  std::int64_t explained_ = 0;
   Json failures_ = Json::array();
 };
 

@@ -58,6 +58,13 @@ void print_places(const Breach& breach) {
   }
 }
 
+void print_explained(std::int64_t codes, int ulp, const std::string& example) {
+  if (codes != 0) {
+    fmt::print("  {} code{} explained by the declared error of {} ulp, e.g. {}\n", counted(codes), codes == 1 ? "" : "s",
+               ulp, example);
+  }
+}
+
 Json breach_json(const Breach& breach) {
   Json wrong = Json::array();
   for (const WrongByte& byte : breach.wrong) {

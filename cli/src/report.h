@@ -25,6 +25,9 @@ std::string shell_quoted(const std::string& argument);
 // Prints the first places of a breach, indented, and how many more there are.
 void print_places(const Breach& breach);
 
+// Prints how many codes were accepted only for the dialect's declared error, and one of them; nothing if none was.
+void print_explained(std::int64_t codes, int ulp, const std::string& example);
+
 // A breach with every wrong byte.
 Json breach_json(const Breach& breach);
 

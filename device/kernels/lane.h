@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "kernels/address.h"
 #include "kernels/elements.h"
 #include "kernels/place.h"
 #include "kernels/plan.h"
@@ -25,8 +26,8 @@ struct FlashmlaLanes {
 
   template <class Machine, ElementType Type>
   static KVPROOF_LANE void store(const StorePlan& plan, const Lane& lane, int position) {
-    std::uint8_t* data = lane.place.page + lane.place.slot * 576;
-    std::uint8_t* scales = lane.place.page + plan.page_size * 576 + lane.place.slot * 8;
+    std::uint8_t* data = lane.place.page + FlashmlaAddress::data(lane.place.slot);
+    std::uint8_t* scales = lane.place.page + FlashmlaAddress::scales(lane.place.slot, plan.page_size);
     if (position >= 28) {
       std::uint8_t* rope = data + 448 + (position - 28) * 32;
       for (int half = 0; half < 2; ++half) {
@@ -59,10 +60,11 @@ struct IndexerLanes {
   template <class Machine, ElementType Type>
   static KVPROOF_LANE void store(const StorePlan& plan, const Lane& lane, int position) {
     const TileScale scale = tile_scale<Machine>(lane.amax, plan.rules);
-    store_block<Machine>(lane.place.page + lane.place.slot * 128 + position * 16,
+    store_block<Machine>(lane.place.page + IndexerAddress::data(lane.place.slot) + position * 16,
                          tile_codes<Machine>(lane.values, lane.largest, scale.operand, plan.rules), plan.cache_width);
     if (position == 0) {
-      store_word<Machine>(lane.place.page + plan.page_size * 128 + lane.place.slot * 4, scale.stored, plan.cache_width);
+      store_word<Machine>(lane.place.page + IndexerAddress::scales(lane.place.slot, plan.page_size), scale.stored,
+                          plan.cache_width);
     }
   }
 };

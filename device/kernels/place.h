@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/address.h"
 #include "kernels/block.h"
 #include "kernels/plan.h"
 
@@ -44,7 +45,7 @@ KVPROOF_LANE Place place_of(const StorePlan& plan, std::int64_t index) {
   } else {
     page = index / plan.page_size;
   }
-  return {plan.cache + page * plan.page_stride, index - page * plan.page_size};
+  return {plan.cache + page_begin(page, plan.page_stride), slot_of(index, page, plan.page_size)};
 }
 
 }  // namespace kvproof::kernels

@@ -1,9 +1,20 @@
 #include "kvproof/properties/case_runner.h"
 
 #include "kvproof/device/child_fault.h"
+#include "kvproof/properties/describe.h"
 
 namespace kvproof {
 namespace {
+
+std::string explained_example(const Trial& trial) {
+  for (const Judgement& judged : trial.judged) {
+    if (judged.explained_example) {
+      const std::string text = describe(*judged.explained_example, *trial.run, trial.subject->dialect);
+      return text.substr(name_of(Wrong::value).size() + 1);  // it is not wrong
+    }
+  }
+  return {};
+}
 
 class Here final : public CaseRunner {
  public:
@@ -33,6 +44,8 @@ class Here final : public CaseRunner {
       outcome.refusal = outcome.refused ? trial.seen[0].message : std::string{};
       outcome.codes = trial.codes();
       outcome.bytes = trial.bytes();
+      outcome.explained = trial.explained();
+      outcome.explained_example = explained_example(trial);
       if (const auto wrong = misbehaviour(trial)) {
         outcome.breach = Breach{*wrong, {}, {}};
       } else {

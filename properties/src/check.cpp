@@ -143,6 +143,10 @@ class Search {
   void count(const CaseOutcome& outcome) {
     result_.bytes += outcome.bytes;
     result_.codes += outcome.codes;
+    result_.explained += outcome.explained;
+    if (result_.explained_example.empty()) {
+      result_.explained_example = outcome.explained_example;
+    }
     if (smallest_) {
       return;  // shrinking adds no cases
     }

@@ -7,6 +7,7 @@
 #include <span>
 #include <tuple>
 
+#include "declared_error.h"
 #include "kvproof/reference/layout.h"
 #include "stray_rows.h"
 
@@ -195,6 +196,16 @@ Judgement named(const Expectation& expected, const Poison& poison, std::vector<F
   });
   Judgement verdict;
   verdict.wrong_bytes = total;
+  // With more findings than are kept, nothing is excused: those that are not here may be anything.
+  if (total == static_cast<std::int64_t>(findings.size()) && total <= Judgement::kept) {
+    const Explained explained = take_explained(expected, input, findings);
+    verdict.wrong_bytes -= explained.findings;
+    verdict.explained = explained.codes;
+    if (explained.example) {
+      verdict.explained_example = name(*explained.example, expected.shape, poison);
+      verdict.explained_example->wrong = Wrong::value;
+    }
+  }
   if (static_cast<std::int64_t>(findings.size()) > Judgement::kept) {
     findings.resize(static_cast<std::size_t>(Judgement::kept));
   }

@@ -121,6 +121,8 @@ void write(MessageWriter& to, const CaseOutcome& outcome) {
   to.text(outcome.refusal);
   to.value(outcome.codes);
   to.value(outcome.bytes);
+  to.value(outcome.explained);
+  to.text(outcome.explained_example);
   to.value(static_cast<std::uint32_t>(outcome.breach.has_value()));
   if (outcome.breach) {
     to.text(outcome.breach->summary);
@@ -138,6 +140,8 @@ CaseOutcome read_outcome(MessageReader& from) {
   outcome.refusal = from.text();
   outcome.codes = from.value<std::int64_t>();
   outcome.bytes = from.value<std::int64_t>();
+  outcome.explained = from.value<std::int64_t>();
+  outcome.explained_example = from.text();
   if (from.value<std::uint32_t>() != 0) {
     Breach& breach = outcome.breach.emplace();
     breach.summary = from.text();

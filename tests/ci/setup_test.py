@@ -11,7 +11,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = ("awk", "bash", "basename", "cat", "chmod", "dirname", "env", "grep", "head", "mkdir", "nproc", "sort", "tail", "true", "xargs")
 ALL = ["g++", "cmake", "ninja-build", "binutils", "python3", "python3-venv", "librapidcheck-dev", "libeigen3-dev",
-       "libgtest-dev", "libcli11-dev", "nlohmann-json3-dev", "libfmt-dev"]
+       "libgtest-dev", "libcli11-dev", "nlohmann-json3-dev", "libfmt-dev", "libz3-dev"]
 INSTALL = "apt-get install -y --no-install-recommends"
 
 

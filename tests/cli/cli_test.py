@@ -105,6 +105,20 @@ class Check(Command):
         text = self.run_it("check", "--kernel", plugin("example"), "--cases", "100", "--seed", "3").stdout
         self.assertIn("holds: 11 of 11 properties hold over 2 kernels", text)
 
+    def test_a_declared_error_is_counted_and_shown_and_an_undeclared_one_fails(self):
+        line = r"(?m)^  \S+ ?k? codes explained by the declared error of 1 ulp, e\.g\. code of page \d+ slot .* found 0x"
+        done = self.run_it("check", "--kernel", plugin("approximate") + ":declared", "--cases", "200", "--seed", "4",
+                           "--json", self.path("r.json"))
+        self.assertRegex(done.stdout, line)
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            result = json.load(file)
+        self.assertGreater(result["explained_codes"], 0)
+        properties = {entry["name"]: entry for entry in result["kernels"][0]["properties"]}
+        self.assertIn("code of page", properties["values_exact"]["explained_example"])
+        done = self.run_it("check", "--kernel", plugin("approximate") + ":undeclared", "--cases", "200", "--seed", "4",
+                           status=FAILS)
+        self.assertNotIn("explained", done.stdout)
+
     def test_each_defect_is_caught_named_saved_and_repeated(self):
         for defect, (prop, words) in DEFECTS.items():
             with self.subTest(defect):

@@ -1,5 +1,6 @@
 // Every host-and-device function of the headers, called with arguments that no compiler can know, so that each one's
 // instructions stand in this object for no_floating_point.py to read. Compiled and never run.
+#include "kvproof/reference/declared_error.h"
 #include "kvproof/reference/load.h"
 #include "kvproof/reference/store.h"
 
@@ -19,6 +20,9 @@ bool finite(F32 x) { return f32_is_finite(x); }
 TileScale scale(F32 amax, const Dialect& dialect, Fp8 type) { return tile_scale(amax, dialect, type); }
 std::uint8_t code(F32 x, const TileScale& scale, const Dialect& dialect, Fp8 type, std::uint8_t limit_code) {
   return quantise(x, scale, dialect, type, limit_code);
+}
+bool excused(F32 x, const TileScale& scale, const Dialect& dialect, Fp8 type, std::uint8_t limit_code, std::uint8_t code) {
+  return explained_by_declared_error(f32_neighbour(x, 1), scale, dialect, type, limit_code, code);
 }
 std::uint16_t rope(std::uint32_t bits, ElementType type) { return element_to_rope(bits, type); }
 void row(const std::uint8_t* input, ElementType type, const Dialect& dialect, Fp8 fp8, RowImage* image) {

@@ -13,10 +13,12 @@ namespace kvproof {
 // What came of a case.
 struct CaseOutcome {
   bool refused = false;
-  std::string refusal;           // the kernel's words
-  std::int64_t codes = 0;        // compared with a value of the model
-  std::int64_t bytes = 0;        // compared
-  std::optional<Breach> breach;  // how the property was broken
+  std::string refusal;            // the kernel's words
+  std::int64_t codes = 0;         // compared with a value of the model
+  std::int64_t bytes = 0;         // compared
+  std::int64_t explained = 0;     // codes accepted only for the dialect's declared error
+  std::string explained_example;  // one of them
+  std::optional<Breach> breach;   // how the property was broken
 };
 
 class CaseRunner {

@@ -36,7 +36,9 @@ struct PropertyResult {
   std::int64_t refused = 0;  // of them, refused by the kernel
   std::int64_t codes = 0;
   std::int64_t bytes = 0;
-  std::string refusal;  // the first refusal's message
+  std::int64_t explained = 0;     // codes accepted only for the dialect's declared error
+  std::string explained_example;  // the first of them
+  std::string refusal;            // the first refusal's message
   std::optional<Failure> failure;
 
   bool holds() const { return !failure.has_value(); }

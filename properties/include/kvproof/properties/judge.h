@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kvproof/device/arena.h"
@@ -16,6 +17,8 @@ struct Judgement {
   std::int64_t wrong_bytes = 0;  // all of them
   std::int64_t bytes = 0;  // compared, near guards, input and indices among them; of the far guards every byte is watched
   std::int64_t codes = 0;  // compared with a value of the model
+  std::int64_t explained = 0;  // codes that are not the model's, within the dialect's declared error
+  std::optional<WrongByte> explained_example;
 
   static constexpr std::int64_t kept = 65536;
 

@@ -23,6 +23,7 @@ struct Trial {
   bool refused() const { return seen[0].outcome == Outcome::refused && seen[1].outcome == Outcome::refused; }
 
   std::int64_t bytes() const { return judged[0].bytes + judged[1].bytes; }
+  std::int64_t explained() const { return judged[0].explained + judged[1].explained; }
   std::int64_t codes() const { return refused() ? 0 : judged[0].codes + judged[1].codes; }
 };
 
