@@ -18,6 +18,7 @@ struct Chosen {
 
 void add_check(CLI::App& app, Chosen& chosen);
 void add_list(CLI::App& app, Chosen& chosen);
+void add_prove(CLI::App& app, Chosen& chosen);
 void add_replay(CLI::App& app, Chosen& chosen);
 void add_vectors(CLI::App& app, Chosen& chosen);
 void add_worker(CLI::App& app, Chosen& chosen);
