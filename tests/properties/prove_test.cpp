@@ -85,7 +85,7 @@ std::int32_t one_rope(void* state, const kvproof_store_call* call, const char** 
   });
 }
 
-// A row in a thousand is refused with its call; the proof must not pass without it.
+// The last call of a domain is shorter than the others and refused; the proof must not pass without its rows.
 std::int32_t refuses_short_calls(void* state, const kvproof_store_call* call, const char** message) {
   *message = "not a whole block";
   return call->tokens % 1024 != 0 ? KVPROOF_REFUSED : planted::right(state, call, message);
