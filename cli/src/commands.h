@@ -19,6 +19,7 @@ struct Chosen {
 void add_addresses(CLI::App& app, Chosen& chosen);
 void add_check(CLI::App& app, Chosen& chosen);
 void add_list(CLI::App& app, Chosen& chosen);
+void add_prove(CLI::App& app, Chosen& chosen);
 void add_replay(CLI::App& app, Chosen& chosen);
 void add_vectors(CLI::App& app, Chosen& chosen);
 void add_worker(CLI::App& app, Chosen& chosen);

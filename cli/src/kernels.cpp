@@ -43,6 +43,10 @@ std::unique_ptr<CaseRunner> Kernels::make(std::size_t kernel) {
   return run_in_child(alone ? worker_for(choice_) : worker_, position);
 }
 
+std::unique_ptr<CaseRunner> Kernels::another(std::size_t kernel) const {
+  return run_in_child(worker_for(choice_), kernels_[kernel].position);
+}
+
 Arena& Kernels::arena_of(const Subject& subject) {
   // A plug-in's own memory belongs to the descriptor that brings it.
   const std::string key = subject.memory == MemoryKind::own ? subject.origin + subject.title() : name_of(subject.memory);

@@ -23,6 +23,9 @@ class Kernels {
 
   CaseRunner& runner(std::size_t kernel);
 
+  // A further runner of the kernel, in a process of its own.
+  std::unique_ptr<CaseRunner> another(std::size_t kernel) const;
+
   // Gives back what only this kernel's runner holds.
   void release(std::size_t kernel) { runners_.erase(kernel); }
 

@@ -1,4 +1,4 @@
-// The command: kvproof addresses | check | list | replay | vectors.
+// The command: kvproof addresses | check | list | prove | replay | vectors.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -23,7 +23,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   // CLI11 answers --help before it looks at the words around it.
   if (argc > 1 && argv[1][0] != '-' && !is_command(app, argv[1])) {
     fmt::print(stderr,
-               "kvproof: {}: no such command, expected addresses, check, list, replay or vectors (see kvproof --help)\n",
+               "kvproof: {}: no such command, expected addresses, check, list, prove, replay or vectors (see kvproof --help)\n",
                argv[1]);
     return cli::bad_input;
   }
@@ -76,6 +76,7 @@ int main(int argc, char** argv) {
   cli::add_addresses(app, chosen);
   cli::add_check(app, chosen);
   cli::add_list(app, chosen);
+  cli::add_prove(app, chosen);
   cli::add_replay(app, chosen);
   cli::add_vectors(app, chosen);
   cli::add_worker(app, chosen);

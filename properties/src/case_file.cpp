@@ -434,4 +434,15 @@ CaseFile read_cases(const std::filesystem::path& path) {
   return parse_cases(text.str(), path.string());
 }
 
+void save_cases(const std::filesystem::path& path, const CaseFile& file) {
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  std::ofstream out(path, std::ios::binary);
+  out << write_cases(file);
+  out.close();
+  if (!out) {
+    throw CannotRun(fmt::format("{}: cannot be written", path.string()));
+  }
+}
+
 }  // namespace kvproof

@@ -32,9 +32,26 @@ class Here final : public CaseRunner {
         c, [](const Trial& trial) { return breach_of(wrong_of(trial, [](const WrongByte&) { return true; }), trial); });
   }
 
+  ProofAnswer prove(const ProofQuestion& question) override {
+    if (!prover_) {
+      prover_ = proof_runner(subject_);
+    }
+    try {
+      return prover_->run(question);
+    } catch (const KernelThrew& thrown) {
+      ProofAnswer answer;
+      answer.failure = in_words(thrown);
+      return answer;
+    }
+  }
+
   std::string device() override { return arena_.device(); }
 
  private:
+  static std::string in_words(const KernelThrew& thrown) {
+    return std::string(thrown.out_of_memory ? "the kernel ran out of memory: " : "the kernel threw: ") + thrown.what();
+  }
+
   template <class Broken>
   CaseOutcome compare(const Case& c, Broken broken) {
     CaseOutcome outcome;
@@ -52,16 +69,14 @@ class Here final : public CaseRunner {
         outcome.breach = broken(trial);
       }
     } catch (const KernelThrew& thrown) {
-      outcome.breach =
-          Breach{std::string(thrown.out_of_memory ? "the kernel ran out of memory: " : "the kernel threw: ") + thrown.what(),
-                 {},
-                 {}};
+      outcome.breach = Breach{in_words(thrown), {}, {}};
     }
     return outcome;
   }
 
   Arena& arena_;
   Subject subject_;
+  std::unique_ptr<ProofRunner> prover_;
 };
 
 }  // namespace

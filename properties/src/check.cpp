@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <rapidcheck.h>
 
-#include <fstream>
-
 #include "kvproof/device/error.h"
 #include "kvproof/properties/case_file.h"
 #include "kvproof/properties/describe.h"
@@ -43,14 +41,7 @@ void save(const std::filesystem::path& path, const Subject& subject, const Prope
   filed.expected = expected_runs(c, subject.dialect);
   filed.found_in = subject.title();
   filed.finding = breach.summary;
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  std::ofstream out(path, std::ios::binary);
-  out << write_cases({{}, {filed}});
-  out.close();
-  if (!out) {
-    throw CannotRun(fmt::format("{}: cannot be written", path.string()));
-  }
+  save_cases(path, {{}, {filed}});
 }
 
 // Runs cases until one breaks the property, then remembers the smallest that does.

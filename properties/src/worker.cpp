@@ -26,12 +26,26 @@ std::string text_of(const Frame& frame) {
   return text;
 }
 
+Breach verdict(const std::string& what, std::vector<std::string> last_lines) {
+  Breach breach;
+  breach.summary = "the kernel " + what;
+  for (std::string& line : last_lines) {
+    breach.places.push_back("it printed: " + std::move(line));
+  }
+  return breach;
+}
+
+Breach malformed(const BadMessage& error) {
+  return verdict(fmt::format("broke the process it ran in: its answer is malformed ({})", error.what()), {});
+}
+
 class InChild final : public CaseRunner {
  public:
   InChild(std::shared_ptr<Worker> worker, std::size_t subject) : worker_(std::move(worker)), subject_(subject) {}
 
   CaseOutcome run(const Property& property, const Case& c) override { return worker_->run(subject_, &property, c); }
   CaseOutcome run_whole(const Case& c) override { return worker_->run(subject_, nullptr, c); }
+  ProofAnswer prove(const ProofQuestion& question) override { return worker_->prove(subject_, question); }
   std::string device() override { return worker_->device(subject_); }
   bool isolated() const override { return true; }
 
@@ -145,24 +159,10 @@ std::string Worker::device(std::size_t subject) {
   return devices_[subject];
 }
 
-CaseOutcome Worker::verdict(const std::string& what, std::vector<std::string> last_lines) {
-  CaseOutcome outcome;
-  Breach& breach = outcome.breach.emplace();
-  breach.summary = "the kernel " + what;
-  for (std::string& line : last_lines) {
-    breach.places.push_back("it printed: " + std::move(line));
-  }
-  return outcome;
-}
-
-CaseOutcome Worker::run(std::size_t subject, const Property* property, const Case& c) {
-  open(subject);
-  MessageWriter question;
-  question.value(static_cast<std::uint64_t>(subject));
-  question.text(property != nullptr ? std::string(property->name) : std::string{});
-  write(question, c);
+std::variant<std::vector<std::uint8_t>, Breach> Worker::kernel_answer(std::size_t subject, std::uint32_t kind,
+                                                                      const std::vector<std::uint8_t>& question) {
   const ChildLimits limits = hung_.contains(subject) ? after_a_hang(setup_.limits) : setup_.limits;
-  auto answer = child_->ask(static_cast<std::uint32_t>(Question::run), question.bytes(), limits);
+  auto answer = child_->ask(kind, question, limits);
   if (auto* ending = std::get_if<ChildEnding>(&answer)) {
     child_.reset();
     std::string what = describe(*ending);
@@ -175,39 +175,81 @@ CaseOutcome Worker::run(std::size_t subject, const Property* property, const Cas
     }
     return verdict(what, std::move(ending->last_lines));
   }
-  const Frame& frame = std::get<Frame>(answer);
+  Frame& frame = std::get<Frame>(answer);
+  const auto lost = [&](const std::string& what) {
+    Breach breach = verdict(what + text_of(frame), {});
+    child_.reset();  // what was started on the device is lost
+    return breach;
+  };
   try {
     switch (static_cast<Answer>(frame.kind)) {
-      case Answer::done: {
-        MessageReader reader(frame.bytes);
-        CaseOutcome outcome = read_outcome(reader);
-        reader.end();
-        return outcome;
-      }
+      case Answer::done:
+        return std::move(frame.bytes);
       case Answer::bad_input:
         throw BadInput(text_of(frame));
       case Answer::cannot_run:
         throw CannotRun(text_of(frame));
-      case Answer::broke_device: {
-        CaseOutcome outcome = verdict("broke the device: " + text_of(frame), {});
-        child_.reset();  // what was started on the device is lost
-        return outcome;
-      }
-      case Answer::out_of_memory: {
-        CaseOutcome outcome = verdict("ran out of memory: " + text_of(frame), {});
-        child_.reset();
-        return outcome;
-      }
-      case Answer::broke_worker: {
-        CaseOutcome outcome = verdict("broke the process it ran in: " + text_of(frame), {});
-        child_.reset();
-        return outcome;
-      }
+      case Answer::broke_device:
+        return lost("broke the device: ");
+      case Answer::out_of_memory:
+        return lost("ran out of memory: ");
+      case Answer::broke_worker:
+        return lost("broke the process it ran in: ");
     }
     throw BadMessage("an answer of an unknown kind");
   } catch (const BadMessage& error) {
     child_.reset();
-    return verdict(fmt::format("broke the process it ran in: its answer is malformed ({})", error.what()), {});
+    return malformed(error);
+  }
+}
+
+CaseOutcome Worker::run(std::size_t subject, const Property* property, const Case& c) {
+  open(subject);
+  MessageWriter question;
+  question.value(static_cast<std::uint64_t>(subject));
+  question.text(property != nullptr ? std::string(property->name) : std::string{});
+  write(question, c);
+  CaseOutcome outcome;
+  auto answer = kernel_answer(subject, static_cast<std::uint32_t>(Question::run), question.bytes());
+  if (auto* breach = std::get_if<Breach>(&answer)) {
+    outcome.breach = std::move(*breach);
+    return outcome;
+  }
+  try {
+    MessageReader reader(std::get<0>(answer));
+    outcome = read_outcome(reader);
+    reader.end();
+  } catch (const BadMessage& error) {
+    child_.reset();
+    outcome = {};
+    outcome.breach = malformed(error);
+  }
+  return outcome;
+}
+
+ProofAnswer Worker::prove(std::size_t subject, const ProofQuestion& rows) {
+  open(subject);
+  MessageWriter question;
+  question.value(static_cast<std::uint64_t>(subject));
+  write(question, rows);
+  const auto failed = [](const Breach& breach) {
+    ProofAnswer none;
+    none.failure = breach.summary;
+    none.last_lines = breach.places;
+    return none;
+  };
+  auto answer = kernel_answer(subject, static_cast<std::uint32_t>(Question::prove), question.bytes());
+  if (const auto* breach = std::get_if<Breach>(&answer)) {
+    return failed(*breach);
+  }
+  try {
+    MessageReader reader(std::get<0>(answer));
+    ProofAnswer proved = read_proof_answer(reader);
+    reader.end();
+    return proved;
+  } catch (const BadMessage& error) {
+    child_.reset();
+    return failed(malformed(error));
   }
 }
 

@@ -154,4 +154,43 @@ CaseOutcome read_outcome(MessageReader& from) {
   return outcome;
 }
 
+void write(MessageWriter& to, const ProofQuestion& question) { to.value(question); }
+
+ProofQuestion read_proof_question(MessageReader& from) {
+  const auto question = from.value<ProofQuestion>();
+  require_known(question.input);
+  require_known(question.fp8);
+  if (question.domain > Domain::positions || question.first < 0 || question.last < question.first) {
+    throw BadMessage("a choice out of range");
+  }
+  return question;
+}
+
+void write(MessageWriter& to, const ProofAnswer& answer) {
+  for (const std::int64_t number : {answer.pairs, answer.codes, answer.bytes, answer.refused, answer.wrong_rows,
+                                    answer.wrong_bytes, answer.first_wrong}) {
+    to.value(number);
+  }
+  to.text(answer.refusal);
+  to.value(answer.found);
+  to.value(static_cast<std::uint32_t>(answer.failure.has_value()));
+  to.text(answer.failure.value_or(""));
+}
+
+ProofAnswer read_proof_answer(MessageReader& from) {
+  ProofAnswer answer;
+  for (std::int64_t* number : {&answer.pairs, &answer.codes, &answer.bytes, &answer.refused, &answer.wrong_rows,
+                               &answer.wrong_bytes, &answer.first_wrong}) {
+    *number = from.value<std::int64_t>();
+  }
+  answer.refusal = from.text();
+  answer.found = from.value<RowImage>();
+  const bool failed = from.value<std::uint32_t>() != 0;
+  const std::string failure = from.text();
+  if (failed) {
+    answer.failure = failure;
+  }
+  return answer;
+}
+
 }  // namespace kvproof

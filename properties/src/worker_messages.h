@@ -6,7 +6,7 @@
 
 namespace kvproof {
 
-enum class Question : std::uint32_t { kernels = 1, open = 2, run = 3 };
+enum class Question : std::uint32_t { kernels = 1, open = 2, run = 3, prove = 4 };
 
 enum class Answer : std::uint32_t {
   done = 1,
@@ -28,5 +28,11 @@ Case read_case(MessageReader& from);
 
 void write(MessageWriter& to, const CaseOutcome& outcome);
 CaseOutcome read_outcome(MessageReader& from);
+
+void write(MessageWriter& to, const ProofQuestion& question);
+ProofQuestion read_proof_question(MessageReader& from);
+
+void write(MessageWriter& to, const ProofAnswer& answer);
+ProofAnswer read_proof_answer(MessageReader& from);
 
 }  // namespace kvproof

@@ -61,6 +61,13 @@ class Service {
         write(to, name.empty() ? opened.runner->run_whole(c) : opened.runner->run(property(name), c));
         return;
       }
+      case Question::prove: {
+        const Opened& opened = open(from.value<std::uint64_t>());
+        const ProofQuestion rows = read_proof_question(from);
+        from.end();
+        write(to, opened.runner->prove(rows));
+        return;
+      }
     }
     throw CannotRun("a question that this worker does not know");
   }

@@ -53,7 +53,7 @@ class Command(unittest.TestCase):
 
 class Help(Command):
     def test_every_command_has_help_with_an_example(self):
-        for command in ([], ["check"], ["list"], ["replay"], ["vectors"], ["vectors", "make"], ["vectors", "check"]):
+        for command in ([], ["check"], ["list"], ["prove"], ["replay"], ["vectors"], ["vectors", "make"], ["vectors", "check"]):
             text = self.run_it(*command, "--help").stdout
             self.assertIn("kvproof " + " ".join(command), text)
             self.assertIn("Example", text)
@@ -62,7 +62,7 @@ class Help(Command):
         self.assertNotIn("worker", self.run_it("--help").stdout)
 
     def test_a_command_that_runs_kernels_says_how(self):
-        for command in (["check"], ["replay"], ["vectors", "check"]):
+        for command in (["check"], ["prove"], ["replay"], ["vectors", "check"]):
             text = self.run_it(*command, "--help").stdout
             for option in ("--isolation", "--case-timeout", "--memory-limit"):
                 self.assertIn(option, text)

@@ -47,6 +47,9 @@ std::vector<ExpectedRun> expected_runs(const Case& c, const Dialect& dialect);
 // The JSON text of a file.
 std::string write_cases(const CaseFile& file);
 
+// Writes a file, and its folder where there is none. Throws CannotRun.
+void save_cases(const std::filesystem::path& path, const CaseFile& file);
+
 // Reads a file. Throws BadInput that names the file, the place in it, the value and what was expected.
 CaseFile read_cases(const std::filesystem::path& path);
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kvproof/device/arena.h"
+#include "kvproof/properties/proof_runner.h"
 #include "kvproof/properties/property.h"
 
 namespace kvproof {
@@ -34,6 +35,10 @@ class CaseRunner {
 
   // Runs `c` and compares everything: every byte must be right, whatever property it belongs to.
   virtual CaseOutcome run_whole(const Case& c) = 0;
+
+  // Rows of a proof's domain. What the kernel throws, and what ends its process, is a failure. Throws CannotRun when the
+  // device breaks.
+  virtual ProofAnswer prove(const ProofQuestion& question) = 0;
 
   // "host", "NVIDIA H200", ...
   virtual std::string device() = 0;

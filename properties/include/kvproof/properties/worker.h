@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "kvproof/device/child.h"
@@ -46,6 +47,9 @@ class Worker {
   // As CaseRunner::run, of subject `subject`; without a property, as run_whole.
   CaseOutcome run(std::size_t subject, const Property* property, const Case& c);
 
+  // As CaseRunner::prove.
+  ProofAnswer prove(std::size_t subject, const ProofQuestion& question);
+
   // Processes started so far.
   int starts() const { return starts_; }
   std::optional<pid_t> process() const { return child_ ? std::optional(child_->process()) : std::nullopt; }
@@ -53,7 +57,9 @@ class Worker {
  private:
   void start();
   void open(std::size_t subject);
-  CaseOutcome verdict(const std::string& what, std::vector<std::string> last_lines);
+  // The answer to a question that runs a kernel, or the breach that the kernel's ending is.
+  std::variant<std::vector<std::uint8_t>, Breach> kernel_answer(std::size_t subject, std::uint32_t kind,
+                                                                const std::vector<std::uint8_t>& question);
   std::vector<std::uint8_t> loading_answer(std::uint32_t kind, const std::vector<std::uint8_t>& question, const char* doing);
 
   WorkerSetup setup_;

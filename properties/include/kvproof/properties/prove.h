@@ -1,0 +1,78 @@
+// Proving a subject: a whole domain through the kernel, counted, and the lowest wrong row named and filed.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kvproof/properties/case.h"
+#include "kvproof/properties/case_runner.h"
+
+namespace kvproof {
+
+// Part `number` of `of`, from 1.
+struct Shard {
+  std::int64_t number = 1;
+  std::int64_t of = 1;
+
+  std::int64_t begin(std::int64_t rows) const { return rows / of * (number - 1) + std::min(number - 1, rows % of); }
+  std::int64_t end(std::int64_t rows) const { return rows / of * number + std::min(number, rows % of); }
+};
+
+struct ProofTask {
+  Domain domain = Domain::scales;
+  ElementType input = ElementType::bf16;
+  Fp8 fp8 = Fp8::e4m3fn;
+  Shard shard;
+};
+
+// A wrong row in words, and as a case of its own.
+struct RowFinding {
+  std::string summary;  // "amax 0x3f80 (1), x 0xbc01 (-0.007874): code 0x12, expected 0x13, at tile 3 element 17; ..."
+  Case run;
+};
+
+RowFinding name_wrong_row(const Subject& subject, const ProofTask& task, std::int64_t row, const RowImage& found);
+
+struct ProofFailure {
+  std::string summary;
+  std::vector<std::string> notes;
+  std::filesystem::path file;  // the row as a case; empty where there is none to blame
+};
+
+struct ProofResult {
+  ProofTask task;
+  std::int64_t rows = 0;    // of the shard
+  std::int64_t wanted = 0;  // the shard's pairs, from the formula
+  std::int64_t pairs = 0;   // compared
+  std::int64_t codes = 0;
+  std::int64_t bytes = 0;
+  std::int64_t refused = 0;  // rows
+  std::string refusal;
+  double seconds = 0;
+  std::optional<ProofFailure> failure;
+
+  bool proved() const { return !failure && pairs == wanted; }
+  // The kernel refused all of it: nothing is wrong, and nothing is shown.
+  bool compared_nothing() const { return !failure && pairs == 0 && wanted != 0; }
+};
+
+// Makes a runner of the subject for one of several jobs, in the thread that will use it.
+using MakeRunner = std::function<std::unique_ptr<CaseRunner>()>;
+
+struct ProveOptions {
+  std::filesystem::path save = "kvproof-failures";
+  std::vector<MakeRunner> more;  // further runners, each worked in a thread of its own
+};
+
+// `each_batch` is called with the pairs compared so far, by one thread at a time. Throws CannotRun when the device breaks or
+// a failure cannot be saved.
+ProofResult prove_domain(CaseRunner& runner, const Subject& subject, const ProofTask& task, const ProveOptions& options,
+                         const std::function<void(const ProofResult&)>& each_batch);
+
+// "scales", "non-finite", ...
+std::string_view name_of(Domain domain);
+
+}  // namespace kvproof
