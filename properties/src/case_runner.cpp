@@ -34,7 +34,7 @@ class Here final : public CaseRunner {
       outcome.codes = trial.codes();
       outcome.bytes = trial.bytes();
       if (const auto wrong = misbehaviour(trial)) {
-        outcome.breach = Breach{*wrong, {}, {}};
+        outcome.breach = Breach{*wrong, {}, {}, true};
       } else {
         outcome.breach = broken(trial);
       }

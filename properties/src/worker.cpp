@@ -149,6 +149,7 @@ CaseOutcome Worker::verdict(const std::string& what, std::vector<std::string> la
   CaseOutcome outcome;
   Breach& breach = outcome.breach.emplace();
   breach.summary = "the kernel " + what;
+  breach.ended = true;
   for (std::string& line : last_lines) {
     breach.places.push_back("it printed: " + std::move(line));
   }

@@ -129,6 +129,7 @@ void write(MessageWriter& to, const CaseOutcome& outcome) {
       to.text(place);
     }
     to.values(outcome.breach->wrong);
+    to.value(static_cast<std::uint32_t>(outcome.breach->ended));
   }
 }
 
@@ -146,6 +147,7 @@ CaseOutcome read_outcome(MessageReader& from) {
       place = from.text();
     }
     breach.wrong = read_wrong(from);
+    breach.ended = from.value<std::uint32_t>() != 0;
   }
   return outcome;
 }
