@@ -12,9 +12,11 @@ struct Call {
   const std::uint8_t* input;
   const std::uint8_t* indices;
   std::uint8_t* pool;
+  std::int64_t given;   // tokens that the caller gave
+  std::int64_t launch;  // calls of this kernel before this one, in this process
 };
 
-inline Call call_of(const kvproof_store_call& from, const Dialect& dialect) {
+inline Call call_of(const kvproof_store_call& from, const Dialect& dialect, std::int64_t launch) {
   Call call{};
   call.shape.layout = static_cast<Layout>(from.layout);
   call.shape.input_type = static_cast<ElementType>(from.input_type);
@@ -29,6 +31,8 @@ inline Call call_of(const kvproof_store_call& from, const Dialect& dialect) {
   call.input = static_cast<const std::uint8_t*>(from.input);
   call.indices = static_cast<const std::uint8_t*>(from.index);
   call.pool = static_cast<std::uint8_t*>(from.cache);
+  call.given = from.tokens;
+  call.launch = launch;
   return call;
 }
 

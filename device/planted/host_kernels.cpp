@@ -1,16 +1,16 @@
-#include "planted/descriptors.h"
 #include "planted/store_host.h"
 
 namespace kvproof::planted {
-namespace {
 
-template <class... Defects>
-void add(std::vector<kvproof_kernel>& kernels, List<Defects...>) {
-  (kernels.push_back(descriptor<Defects>(KVPROOF_MEMORY_HOST, &store_on_host<Defects>)), ...);
+void add_host_kernels(std::vector<kvproof_kernel>& kernels) {
+  add_all_on_host(kernels, Controls{});
+  add_all_on_host(kernels, Scales{});
+  add_all_on_host(kernels, Codes{});
+  add_all_on_host(kernels, Ropes{});
+  add_all_on_host(kernels, Addresses{});
+  add_all_on_host(kernels, Batches{});
+  add_all_on_host(kernels, Races{});
+  add_all_on_host(kernels, Drifts{});
 }
-
-}  // namespace
-
-void add_host_kernels(std::vector<kvproof_kernel>& kernels) { add(kernels, Catalogue{}); }
 
 }  // namespace kvproof::planted

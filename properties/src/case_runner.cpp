@@ -64,7 +64,7 @@ class Here final : public CaseRunner {
       outcome.explained = trial.explained();
       outcome.explained_example = explained_example(trial);
       if (const auto wrong = misbehaviour(trial)) {
-        outcome.breach = Breach{*wrong, {}, {}};
+        outcome.breach = Breach{*wrong, {}, {}, true};
       } else {
         outcome.breach = broken(trial);
       }

@@ -119,8 +119,10 @@ class Search {
       shrink_steps_ += smallest_ ? 1 : 0;
       if (!smallest_) {
         shrink_stop_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.shrink_budget);
-        file_ = options_.save / file_name(subject_, property_, options_.seed);
-        save(file_, subject_, property_, c, *breach);  // before shrinking: it may never end
+        if (!options_.save.empty()) {
+          file_ = options_.save / file_name(subject_, property_, options_.seed);
+          save(file_, subject_, property_, c, *breach);  // before shrinking: it may never end
+        }
       }
       smallest_ = std::move(c);
       breach_ = std::move(*breach);
@@ -152,7 +154,9 @@ class Search {
   }
 
   void finish() {
-    save(file_, subject_, property_, *smallest_, breach_);
+    if (!file_.empty()) {
+      save(file_, subject_, property_, *smallest_, breach_);
+    }
     result_.failure = Failure{breach_, describe_call(*smallest_), file_, shrink_steps_, shrink_cut_};
   }
 

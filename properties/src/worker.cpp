@@ -29,6 +29,7 @@ std::string text_of(const Frame& frame) {
 Breach verdict(const std::string& what, std::vector<std::string> last_lines) {
   Breach breach;
   breach.summary = "the kernel " + what;
+  breach.ended = true;
   for (std::string& line : last_lines) {
     breach.places.push_back("it printed: " + std::move(line));
   }

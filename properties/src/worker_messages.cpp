@@ -131,6 +131,7 @@ void write(MessageWriter& to, const CaseOutcome& outcome) {
       to.text(place);
     }
     to.values(outcome.breach->wrong);
+    to.value(static_cast<std::uint32_t>(outcome.breach->ended));
   }
 }
 
@@ -150,6 +151,7 @@ CaseOutcome read_outcome(MessageReader& from) {
       place = from.text();
     }
     breach.wrong = read_wrong(from);
+    breach.ended = from.value<std::uint32_t>() != 0;
   }
   return outcome;
 }

@@ -7,7 +7,11 @@
 
 namespace kvproof::planted {
 
-struct EndlessLoop : Right {
+struct Ending : Right {
+  static constexpr Kind kind = Kind::batch;
+};
+
+struct EndlessLoop : Ending {
   static constexpr const char* name = "endless-loop";
   static constexpr const char* defect = "never returns";
   KVPROOF_HD static void before(const Call& call, std::int64_t) {
@@ -21,6 +25,7 @@ struct EndlessLoop : Right {
 
 // An address that no arena maps.
 struct IllegalAddress : Right {
+  static constexpr Kind kind = Kind::address;
   static constexpr const char* name = "illegal-address";
   static constexpr const char* defect = "writes to an address that is no one's";
   KVPROOF_HD static void before(const Call& call, std::int64_t) {
@@ -31,7 +36,7 @@ struct IllegalAddress : Right {
 };
 
 // On the GPU the device-side trap takes the place of abort.
-struct Abort : Right {
+struct Abort : Ending {
   static constexpr const char* name = "abort";
   static constexpr const char* defect = "aborts in the first token";
   KVPROOF_HD static void before(const Call&, std::int64_t) {

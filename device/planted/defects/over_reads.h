@@ -5,16 +5,21 @@
 
 namespace kvproof::planted {
 
-struct IndexOverReader : Right {
+struct OverRead : Right {
+  static constexpr Kind kind = Kind::batch;
+};
+
+struct IndexOverReader : OverRead {
   static constexpr const char* name = "index-over-reader";
   static constexpr const char* defect = "the index after the last is read";
+  static constexpr const char* reenacts = "index read past N";
   KVPROOF_HD static void before(const Call& call, std::int64_t token) {
     volatile std::uint8_t read = call.indices[(token + 1) * index_bytes(call.shape.index_type)];
     (void)read;
   }
 };
 
-struct InputOverReader : Right {
+struct InputOverReader : OverRead {
   static constexpr const char* name = "input-over-reader";
   static constexpr const char* defect = "sixteen bytes after the last row are read";
   KVPROOF_HD static void before(const Call& call, std::int64_t token) {

@@ -19,7 +19,7 @@ struct CheckOptions {
   std::chrono::duration<double> budget{0};  // for one property of one subject; at least one batch is run
   std::optional<int> cases;                 // exactly so many cases instead of a budget
   std::chrono::duration<double> shrink_budget{5};
-  std::filesystem::path save = "kvproof-failures";
+  std::filesystem::path save = "kvproof-failures";  // empty: failures are not saved
 };
 
 struct Failure {

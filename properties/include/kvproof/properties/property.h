@@ -17,6 +17,7 @@ struct Breach {
   std::string summary;
   std::vector<std::string> places;  // one line each, all of them
   std::vector<WrongByte> wrong;     // the bytes behind them, where the judge found them
+  bool ended = false;               // the kernel did not come back from the call as it should, whatever was asked of it
 };
 
 struct Property {
