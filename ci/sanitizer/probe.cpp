@@ -8,6 +8,7 @@
 
 #include "kvproof/device/error.h"
 #include "kvproof/device/memory.h"
+#include "kvproof/device/store_call.h"
 #include "kvproof/properties/case_generator.h"
 #include "kvproof/properties/expectation.h"
 #include "regions.h"
@@ -54,21 +55,7 @@ void launch(Memory& memory, const Subject& subject, const Case& c, Counts& count
   const DeviceBytes pool(memory, std::vector<std::uint8_t>(static_cast<std::size_t>(c.shape.pool_bytes()), 0x5A));
   const DeviceBytes input(memory, c.input);
   const DeviceBytes indices(memory, index_bytes_of(c));
-  kvproof_store_call call{};
-  call.size = sizeof call;
-  call.layout = static_cast<std::uint32_t>(c.shape.layout);
-  call.input = input.get();
-  call.input_type = static_cast<std::uint32_t>(c.shape.input_type);
-  call.index_type = static_cast<std::uint32_t>(c.shape.index_type);
-  call.tokens = c.shape.tokens;
-  call.input_row_stride = c.shape.row_stride;
-  call.cache = pool.get();
-  call.pages = c.shape.pages;
-  call.page_stride = c.shape.page_stride;
-  call.page_size = static_cast<std::int32_t>(c.shape.page_size);
-  call.fp8_type = static_cast<std::uint32_t>(c.shape.fp8);
-  call.index = indices.get();
-  call.stream = memory.stream();
+  const kvproof_store_call call = store_call(c.shape, pool.get(), input.get(), indices.get(), memory.stream());
   const sanitizer::SlotRegions regions(static_cast<const std::uint8_t*>(pool.get()), expected);
   const char* message = nullptr;
   const std::int32_t status = subject.store(subject.state, &call, &message);

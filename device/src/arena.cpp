@@ -5,7 +5,12 @@
 #include <algorithm>
 
 #include "ground.h"
+#include "issue.h"
 #include "kvproof/device/error.h"
+#include "kvproof/device/store_call.h"
+#if defined(KVPROOF_HAS_CUDA)
+#include "launch_cuda.h"
+#endif
 
 namespace kvproof {
 namespace {
@@ -26,6 +31,28 @@ std::unique_ptr<Ground> mirrored(Memory& memory, std::int64_t reach) {
       break;
   }
   return nullptr;
+}
+
+#if defined(KVPROOF_HAS_CUDA)
+void require_cuda_memory(const Memory& memory) {
+  if (memory.kind() != MemoryKind::cuda) {
+    throw CannotRun("graphs and streams: the kernel's memory is not CUDA's");
+  }
+}
+#endif
+
+void copy_slot(Memory& memory, const StoreShape& shape, bool with_pad, std::uint8_t* pool, const CopySlot& slots) {
+  const LayoutShape layout = layout_shape(shape.layout);
+  const auto copy = [&](auto offset_of, int count) {
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count));
+    memory.copy_out(bytes.data(), pool + offset_of(slots.from), bytes.size());
+    memory.copy_in(pool + offset_of(slots.to), bytes.data(), bytes.size());
+  };
+  const auto page_of = [&](std::int64_t slot) { return slot / shape.page_size * shape.page_stride; };
+  copy([&](std::int64_t slot) { return page_of(slot) + data_offset(shape.layout, slot % shape.page_size); },
+       layout.data_bytes);
+  copy([&](std::int64_t slot) { return page_of(slot) + scale_offset(shape.layout, slot % shape.page_size, shape.page_size); },
+       layout.scale_bytes - (with_pad ? 0 : layout.pad));
 }
 
 std::string mib(std::int64_t bytes) { return fmt::format("{} MiB", bytes >> 20); }
@@ -76,58 +103,72 @@ std::string Arena::device() const {
 }
 
 Observation Arena::run_in_place(const Subject& subject, const StoreShape& shape, std::span<const std::uint8_t> input,
-                                std::span<const std::uint8_t> indices, const Poison& poison, Placement placement) {
+                                std::span<const std::uint8_t> indices, const Poison& poison, Placement placement,
+                                const Launch& launch) {
   Observation seen;
   seen.poison = poison;
   OnDevice& device = seen.device.emplace();
   device.stream = memory_->stream();
-  device.pool = ground_->pool(shape, poison);
-  device.input = ground_->given(Given::input, input, input_poison(poison), placement);
-  device.indices = ground_->given(Given::indices, indices, indices_poison(poison), placement);
-  if (const auto mirrors = ground_->mirrors()) {
-    device.mirrors = *mirrors;
-  }
-
-  kvproof_store_call call{};
-  call.size = sizeof call;
-  call.layout = static_cast<std::uint32_t>(shape.layout);
-  call.input = device.input.data;
-  call.input_type = static_cast<std::uint32_t>(shape.input_type);
-  call.index_type = static_cast<std::uint32_t>(shape.index_type);
-  call.tokens = shape.tokens;
-  call.input_row_stride = shape.row_stride;
-  call.cache = device.pool.data;
-  call.pages = shape.pages;
-  call.page_stride = shape.page_stride;
-  call.page_size = static_cast<std::int32_t>(shape.page_size);
-  call.fp8_type = static_cast<std::uint32_t>(shape.fp8);
-  call.index = device.indices.data;
-  call.stream = memory_->stream();
-
-  const char* message = nullptr;
-  const std::int32_t status = subject.store(subject.state, &call, &message);
-  seen.message = message != nullptr ? message : "";
-  memory_->synchronize();
-  switch (status) {
-    case KVPROOF_STORED:
-      seen.outcome = Outcome::stored;
+  const auto lay_out = [&] {
+    device.pool = ground_->pool(shape, poison);
+    device.input = ground_->given(Given::input, input, input_poison(poison), placement);
+    device.indices = ground_->given(Given::indices, indices, indices_poison(poison), placement);
+    if (const auto mirrors = ground_->mirrors()) {
+      device.mirrors = *mirrors;
+    }
+  };
+  lay_out();
+  const kvproof_store_call whole =
+      store_call(shape, device.pool.data, device.input.data, device.indices.data, device.stream);
+  Answers answers;
+  switch (launch.mode) {
+    case LaunchMode::in_turn:
+      in_turn(subject, shape, whole, launch, answers);
       break;
-    case KVPROOF_REFUSED:
-      seen.outcome = Outcome::refused;
+#if defined(KVPROOF_HAS_CUDA)
+    case LaunchMode::captured:
+      require_cuda_memory(*memory_);
+      launch_captured(subject, calls_of(launch, shape, whole), device.stream, lay_out, answers);
       break;
+    case LaunchMode::two_streams:
+      require_cuda_memory(*memory_);
+      launch_on_two_streams(subject, calls_of(launch, shape, whole), device.stream, answers);
+      break;
+#else
     default:
-      seen.outcome = Outcome::failed;
-      if (seen.message.empty()) {
-        seen.message = "status " + std::to_string(status) + " without a message";
-      }
-      break;
+      throw CannotRun("graphs and streams: this build has no CUDA");
+#endif
   }
+  memory_->synchronize();
+  answers.tell(seen);
   return seen;
 }
 
+void Arena::in_turn(const Subject& subject, const StoreShape& shape, const kvproof_store_call& whole, const Launch& launch,
+                    Answers& answers) {
+  const std::vector<Step> steps = steps_of(launch, shape);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (const auto* copied = std::get_if<CopySlot>(&steps[i])) {
+      memory_->synchronize();
+      copy_slot(*memory_, shape, subject.dialect.pad == Pad::zero, static_cast<std::uint8_t*>(whole.cache), *copied);
+      continue;
+    }
+    const auto& tokens = std::get<StoreTokens>(steps[i]);
+    kvproof_store_call call = part_of(whole, tokens.first, tokens.tokens);
+    if (launch.null_when_empty && tokens.tokens == 0) {
+      call.input = nullptr;
+      call.index = nullptr;
+    }
+    if (!answers.call(subject, call, i)) {
+      return;
+    }
+  }
+}
+
 Observation Arena::run(const Subject& subject, const StoreShape& shape, std::span<const std::uint8_t> input,
-                       std::span<const std::uint8_t> indices, const Poison& poison, Placement placement) {
-  Observation seen = run_in_place(subject, shape, input, indices, poison, placement);
+                       std::span<const std::uint8_t> indices, const Poison& poison, Placement placement,
+                       const Launch& launch) {
+  Observation seen = run_in_place(subject, shape, input, indices, poison, placement, launch);
   collect(seen);
   seen.device.reset();
   return seen;

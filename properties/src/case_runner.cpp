@@ -21,6 +21,9 @@ class Here final : public CaseRunner {
   Here(Arena& arena, const Subject& subject) : arena_(arena), subject_(watched(subject)) {}
 
   CaseOutcome run(const Property& property, const Case& c) override {
+    if (property.over_runs != nullptr) {
+      return over_runs(property, c);
+    }
     return compare(c, [&](const Trial& trial) {
       // A refusal has no values; it must have left every byte.
       return trial.refused() && property.name != untouched_bytes_stay().name ? std::nullopt : property.broken(trial);
@@ -54,8 +57,7 @@ class Here final : public CaseRunner {
 
   template <class Broken>
   CaseOutcome compare(const Case& c, Broken broken) {
-    CaseOutcome outcome;
-    try {
+    return guarded([&](CaseOutcome& outcome) {
       const Trial trial = try_case(arena_, subject_, c);
       outcome.refused = trial.refused();
       outcome.refusal = outcome.refused ? trial.seen[0].message : std::string{};
@@ -68,6 +70,31 @@ class Here final : public CaseRunner {
       } else {
         outcome.breach = broken(trial);
       }
+    });
+  }
+
+  CaseOutcome over_runs(const Property& property, const Case& c) {
+    Rig rig(arena_, subject_, c);
+    CaseOutcome outcome = guarded([&](CaseOutcome& so_far) {
+      try {
+        so_far.breach = property.over_runs(rig);
+      } catch (const Misbehaved& wrong) {
+        so_far.breach = Breach{wrong.what(), {}, {}};
+      }
+    });
+    outcome.refused = rig.counts().refused;
+    outcome.refusal = rig.counts().refusal;
+    outcome.codes = rig.counts().codes;
+    outcome.bytes = rig.counts().bytes;
+    return outcome;
+  }
+
+  // What a kernel throws is a breach.
+  template <class Work>
+  static CaseOutcome guarded(Work work) {
+    CaseOutcome outcome;
+    try {
+      work(outcome);
     } catch (const KernelThrew& thrown) {
       outcome.breach = Breach{in_words(thrown), {}, {}};
     }

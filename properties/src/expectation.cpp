@@ -25,7 +25,64 @@ ExpectationView Expectation::view(const Poison& poison) const {
   return v;
 }
 
+namespace {
+
+// Takes the steps one after the other and says who owns each slot.
+class Owners {
+ public:
+  Owners(const Case& c, const Dialect& dialect, Rows rows, Expectation& e)
+      : case_(c), dialect_(dialect), rows_(rows), e_(e), step_of_(e.first.size(), 0) {}
+
+  void take(const Step& step) {
+    ++step_;
+    if (const auto* copied = std::get_if<CopySlot>(&step)) {
+      e_.first[static_cast<std::size_t>(copied->to)] = e_.first[static_cast<std::size_t>(copied->from)];
+      return;
+    }
+    const auto& stored = std::get<StoreTokens>(step);
+    for (std::int64_t token = stored.first; token < stored.first + stored.tokens; ++token) {
+      this->token(token);
+    }
+  }
+
+ private:
+  void token(std::int64_t token) {
+    const StoreShape& s = case_.shape;
+    const auto t = static_cast<std::size_t>(token);
+    const Location at = locate(case_.indices[t], s.pages, s.page_size, dialect_);
+    if (at.fate == Fate::skipped) {
+      return;
+    }
+    if (at.fate == Fate::outside_contract) {
+      throw BadInput(fmt::format("token {}: index {} is outside the dialect's contract, expected 0 to {}", token,
+                                 case_.indices[t], s.capacity() - 1));
+    }
+    if (rows_ == Rows::encoded) {
+      model::encode_row(case_.input.data() + token * s.row_stride, s.input_type, dialect_, s.fp8, &e_.rows[t]);
+    }
+    const auto slot = static_cast<std::size_t>(at.page * s.page_size + at.slot);
+    const bool contended = step_of_[slot] == step_ && e_.duplicates != Duplicates::last;
+    e_.next[t] = contended ? e_.first[slot] : nobody;
+    e_.first[slot] = static_cast<std::int32_t>(token);
+    step_of_[slot] = step_;
+    ++e_.stored_tokens;
+  }
+
+  const Case& case_;
+  const Dialect& dialect_;
+  Rows rows_;
+  Expectation& e_;
+  std::vector<std::int32_t> step_of_;  // the last that stored to a slot; the first step is 1
+  std::int32_t step_ = 0;
+};
+
+}  // namespace
+
 Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows) {
+  return expect(c, dialect, duplicates, rows, {StoreTokens{0, c.shape.tokens}});
+}
+
+Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows, const std::vector<Step>& steps) {
   Expectation e;
   e.shape = c.shape;
   e.dialect = dialect;
@@ -35,23 +92,9 @@ Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates,
   if (rows == Rows::encoded) {
     e.rows.resize(static_cast<std::size_t>(c.shape.tokens));
   }
-  for (std::int64_t token = 0; token < c.shape.tokens; ++token) {
-    const auto t = static_cast<std::size_t>(token);
-    const Location at = locate(c.indices[t], c.shape.pages, c.shape.page_size, dialect);
-    if (at.fate == Fate::skipped) {
-      continue;
-    }
-    if (at.fate == Fate::outside_contract) {
-      throw BadInput(fmt::format("token {}: index {} is outside the dialect's contract, expected 0 to {}", token,
-                                 c.indices[t], c.shape.capacity() - 1));
-    }
-    if (rows == Rows::encoded) {
-      model::encode_row(c.input.data() + token * c.shape.row_stride, c.shape.input_type, dialect, c.shape.fp8, &e.rows[t]);
-    }
-    std::int32_t& head = e.first[static_cast<std::size_t>(at.page * c.shape.page_size + at.slot)];
-    e.next[t] = duplicates == Duplicates::last ? nobody : head;
-    head = static_cast<std::int32_t>(token);
-    ++e.stored_tokens;
+  Owners owners(c, dialect, rows, e);
+  for (const Step& step : steps) {
+    owners.take(step);
   }
   return e;
 }

@@ -1,46 +1,14 @@
 // Shrinking: fewer tokens, plainer shapes, plainer values, smaller indices. Every step keeps the case runnable for the
 // subject.
 #include <algorithm>
-#include <cstring>
 #include <set>
 
+#include "derive.h"
 #include "kvproof/properties/case_generator.h"
 #include "kvproof/properties/expectation.h"
 
 namespace kvproof {
 namespace {
-
-// The case with only the tokens that `keep` chooses.
-template <class Keep>
-Case with_tokens(const Case& c, Keep keep) {
-  Case smaller = c;
-  smaller.indices.clear();
-  std::vector<std::int64_t> kept;
-  for (std::int64_t token = 0; token < c.shape.tokens; ++token) {
-    if (keep(token)) {
-      kept.push_back(token);
-      smaller.indices.push_back(c.indices[static_cast<std::size_t>(token)]);
-    }
-  }
-  smaller.shape.tokens = static_cast<std::int64_t>(kept.size());
-  smaller.input.assign(static_cast<std::size_t>(smaller.shape.input_bytes()), 0xA5);
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    std::memcpy(smaller.input.data() + static_cast<std::int64_t>(i) * c.shape.row_stride,
-                c.input.data() + kept[i] * c.shape.row_stride, static_cast<std::size_t>(c.shape.row_bytes()));
-  }
-  return smaller;
-}
-
-Case with_row_stride(const Case& c, std::int64_t stride) {
-  Case smaller = c;
-  smaller.shape.row_stride = stride;
-  smaller.input.assign(static_cast<std::size_t>(smaller.shape.input_bytes()), 0xA5);
-  for (std::int64_t token = 0; token < c.shape.tokens; ++token) {
-    std::memcpy(smaller.input.data() + token * stride, c.input.data() + token * c.shape.row_stride,
-                static_cast<std::size_t>(c.shape.row_bytes()));
-  }
-  return smaller;
-}
 
 class Steps {
  public:
@@ -56,7 +24,7 @@ class Steps {
     const std::int64_t n = c_.shape.tokens;
     for (std::int64_t part = n; part >= 1; part /= 2) {
       for (std::int64_t from = 0; from < n; from += part) {
-        add(with_tokens(c_, [&](std::int64_t token) { return token < from || token >= from + part; }));
+        add(with_tokens(c_, tokens_where(c_, [&](std::int64_t token) { return token < from || token >= from + part; })));
       }
     }
   }

@@ -92,10 +92,8 @@ class Service {
   }
 
   static const Property& property(const std::string& name) {
-    for (const Property& one : properties()) {
-      if (one.name == name) {
-        return one;
-      }
+    if (const Property* known = find_property(name)) {
+      return *known;
     }
     throw CannotRun(fmt::format("property {}: not known to this worker", name));
   }

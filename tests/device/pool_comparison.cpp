@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "kvproof/device/store_call.h"
 #include "kvproof/reference/model.h"
 #include "kvproof/reference/names.h"
 
@@ -149,22 +150,7 @@ Dialect guarded(Dialect dialect) {
 }
 
 kvproof_store_call store_call(const Trial& trial, void* cache, const void* input, const void* index) {
-  const StoreShape& shape = trial.shape;
-  kvproof_store_call call{};
-  call.size = sizeof call;
-  call.layout = static_cast<std::uint32_t>(shape.layout);
-  call.input = input;
-  call.input_type = static_cast<std::uint32_t>(shape.input_type);
-  call.index_type = static_cast<std::uint32_t>(shape.index_type);
-  call.tokens = shape.tokens;
-  call.input_row_stride = shape.row_stride;
-  call.cache = cache;
-  call.pages = shape.pages;
-  call.page_stride = shape.page_stride;
-  call.page_size = static_cast<std::int32_t>(shape.page_size);
-  call.fp8_type = static_cast<std::uint32_t>(shape.fp8);
-  call.index = index;
-  return call;
+  return store_call(trial.shape, cache, input, index, nullptr);
 }
 
 std::string difference(const Subject& subject, const Trial& trial, Memory& memory) {

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "kvproof/device/guarded.h"
+#include "kvproof/device/launch.h"
 #include "kvproof/device/memory.h"
 #include "kvproof/device/poison.h"
 #include "kvproof/device/subject.h"
@@ -26,6 +27,7 @@ enum class Outcome : std::uint32_t { stored, refused, failed };
 struct Observation {
   Outcome outcome = Outcome::stored;
   std::string message;  // of a refusal or a failure
+  std::vector<std::size_t> refused_steps;  // of a launch of several
   Poison poison;
   GuardedBytes pool;
   GuardedBytes input;
@@ -46,6 +48,8 @@ struct ArenaOptions {
 
 // The memory beneath an arena.
 class Ground;
+// What a kernel says to the calls of a run.
+class Answers;
 
 class Arena {
  public:
@@ -57,14 +61,16 @@ class Arena {
   // Bytes of a plain guard on each side of a pool: two pages and at least 64 KiB, a multiple of 256.
   static std::int64_t plain_guard(const StoreShape& shape);
 
-  // Poisons everything, places input and indices, runs the kernel once, waits, and copies everything back. `input` holds
-  // shape.input_bytes() bytes, `indices` shape.indices_bytes(). Throws CannotRun when the device breaks.
+  // Poisons everything, places input and indices, launches the kernel, waits, and copies everything back. `input` holds
+  // shape.input_bytes() bytes, `indices` shape.indices_bytes(). Throws CannotRun when the device breaks, or cannot launch so.
   Observation run(const Subject& subject, const StoreShape& shape, std::span<const std::uint8_t> input,
-                  std::span<const std::uint8_t> indices, const Poison& poison, Placement placement = Placement::end_flush);
+                  std::span<const std::uint8_t> indices, const Poison& poison, Placement placement = Placement::end_flush,
+                  const Launch& launch = {});
 
   // The same, but everything stays on the device, for a judge that runs there.
   Observation run_in_place(const Subject& subject, const StoreShape& shape, std::span<const std::uint8_t> input,
-                           std::span<const std::uint8_t> indices, const Poison& poison, Placement placement);
+                           std::span<const std::uint8_t> indices, const Poison& poison, Placement placement,
+                           const Launch& launch = {});
   bool runs_in_place() const;
 
   // Copies all that a run in place has left to the host.
@@ -82,6 +88,9 @@ class Arena {
   std::shared_ptr<void> judge_state;
 
  private:
+  void in_turn(const Subject& subject, const StoreShape& shape, const kvproof_store_call& whole, const Launch& launch,
+               Answers& answers);
+
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<Ground> ground_;
   std::string note_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kvproof/device/launch.h"
 #include "kvproof/device/poison.h"
 #include "kvproof/device/subject.h"
 #include "kvproof/properties/case.h"
@@ -83,6 +84,11 @@ enum class Rows : std::uint32_t { encoded, left_out };
 // Encodes every stored token of the case, or leaves that to someone faster. With Duplicates::last only the last token of a
 // slot is in its chain. Throws BadInput when a token is outside the dialect's contract.
 Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows = Rows::encoded);
+
+// The same of several steps on one pool: a later call's tokens take a slot from an earlier one's, those of one call contend
+// for it, and a copied slot has the chain of the one that it is copied from. With copies among them, no two steps store the
+// same token.
+Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows, const std::vector<Step>& steps);
 
 // Why a case cannot be run under a dialect (a stride too small, an index outside the contract, ...), or nothing.
 std::optional<std::string> case_contradiction(const Case& c, const Dialect& dialect);

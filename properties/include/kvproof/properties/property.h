@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kvproof/properties/case_generator.h"
+#include "kvproof/properties/rig.h"
 #include "kvproof/properties/trial.h"
 
 namespace kvproof {
@@ -25,14 +26,19 @@ struct Property {
   std::string_view promise;  // one sentence
   std::string_view catches;  // the bug class, and why a plain test misses it
   CaseFocus focus;
-  std::optional<Breach> (*broken)(const Trial& trial);
-  bool (*applies)(const Subject& subject) = nullptr;  // null: to every subject
+  std::optional<Breach> (*broken)(const Trial& trial);  // of one case's trial; null where `over_runs` is given
+  bool (*applies)(const Subject& subject) = nullptr;    // null: to every subject
+  std::string_view where = "every kernel";              // what `applies` says, in words
+  std::optional<Breach> (*over_runs)(Rig& rig) = nullptr;  // of the runs that it makes on a rig
 
   bool applies_to(const Subject& subject) const { return applies == nullptr || applies(subject); }
 };
 
 // All properties, in the order in which they are checked.
 std::span<const Property> properties();
+
+// The property of a name, or null.
+const Property* find_property(std::string_view name);
 
 // The breach that wrong bytes make, or nothing if there are none.
 std::optional<Breach> breach_of(const Judgement& wrong, const Trial& trial);
@@ -45,5 +51,22 @@ const Property& no_nan_code();
 const Property& untouched_bytes_stay();
 const Property& input_and_indices_stay();
 const Property& far_rows_land();
+const Property& tiles_independent();
+const Property& permuting_tokens_changes_nothing();
+const Property& split_batch_equals_whole();
+const Property& moving_by_pages_moves_the_bytes();
+const Property& index_types_agree();
+const Property& strided_input_right_or_refused();
+const Property& sign_symmetry();
+const Property& scaling_by_a_power_of_two();
+const Property& error_within_half_a_unit();
+const Property& stored_values_store_again();
+const Property& duplicates_end_as_one_contender();
+const Property& invalid_indices_follow_the_dialect();
+const Property& no_tokens_touch_nothing();
+const Property& sequences_follow_the_model();
+const Property& repeated_runs_agree();
+const Property& graph_capture_changes_nothing();
+const Property& two_streams_change_nothing();
 
 }  // namespace kvproof

@@ -27,8 +27,9 @@ struct Trial {
   std::int64_t codes() const { return refused() ? 0 : judged[0].codes + judged[1].codes; }
 };
 
-// Runs and judges. Throws BadInput when the case is outside the subject's contract, CannotRun when the device breaks.
-Trial try_case(Arena& arena, const Subject& subject, const Case& c);
+// Runs and judges. Throws BadInput when the case is outside the subject's contract, CannotRun when the device breaks. A step
+// that the kernel refuses must have changed nothing; what a step then copies that was never stored is not known.
+Trial try_case(Arena& arena, const Subject& subject, const Case& c, const Launch& launch = {});
 
 // What a kernel said when it failed, or when it refused under one poison and not under the other.
 std::optional<std::string> misbehaviour(const Trial& trial);

@@ -1,0 +1,62 @@
+// A token whose index the dialect skips leaves nothing anywhere, and the others of its call are stored.
+#include "kvproof/properties/property.h"
+
+namespace kvproof {
+namespace {
+
+std::optional<Breach> over_runs(Rig& rig) {
+  const Trial trial = rig.judged(rig.given());
+  if (trial.refused()) {
+    return std::nullopt;
+  }
+  return breach_of(wrong_of(trial,
+                            [](const WrongByte& wrong) {
+                              if (wrong.area != Area::pool) {
+                                return wrong.area == Area::guard_before_pool || wrong.area == Area::guard_after_pool;
+                              }
+                              // Rows: pad bytes and page tails are for untouched_bytes_stay, values of rows that were
+                              // written for values_exact.
+                              const bool row_byte = wrong.place.region != Region::pad && wrong.place.region != Region::tail;
+                              return row_byte && (wrong.token < 0 || wrong.wrong == Wrong::missing);
+                            }),
+                   trial);
+}
+
+bool applies(const Subject& subject) {
+  switch (subject.dialect.invalid) {
+    case InvalidIndex::minus_one:
+    case InvalidIndex::negative:
+    case InvalidIndex::non_positive:
+    case InvalidIndex::outside:
+      return true;
+    case InvalidIndex::precondition:
+    case InvalidIndex::unguarded:
+    case InvalidIndex::trap:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
+
+const Property& invalid_indices_follow_the_dialect() {
+  static const Property property{
+      "invalid_indices_follow_the_dialect",
+      "tokens with an index that the dialect skips leave nothing anywhere, and the others of their call are stored",
+      "-1 stored before the pool or into its last slot, a valid 0 skipped, a warp that returns early and takes its "
+      "neighbour's token along: tests pass valid indices only",
+      [] {
+        CaseFocus focus;
+        focus.indices = {0, 0, 0, 0, 1, 3, 6, 0};
+        focus.most_tokens = 64;
+        focus.fresh_rows = false;
+        return focus;
+      }(),
+      nullptr,
+      applies,
+      "dialects that skip some indices",
+      over_runs};
+  return property;
+}
+
+}  // namespace kvproof

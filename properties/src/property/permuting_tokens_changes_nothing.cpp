@@ -1,0 +1,44 @@
+// The order of a batch is nobody's business.
+#include <numeric>
+
+#include "../derive.h"
+#include "kvproof/properties/property.h"
+
+namespace kvproof {
+namespace {
+
+std::optional<Breach> over_runs(Rig& rig) {
+  const Case& c = rig.given();
+  std::vector<std::int64_t> order(static_cast<std::size_t>(c.shape.tokens));
+  std::iota(order.begin(), order.end(), 0);
+  Draw draw = rig.draw();
+  draw.shuffle(order);
+  const auto given = rig.run(c);
+  const auto permuted = rig.run(with_tokens(c, order));
+  if (!given || !permuted) {
+    return std::nullopt;
+  }
+  return pools_differ(rig, *given, *permuted, "in the order given", "in another");
+}
+
+}  // namespace
+
+const Property& permuting_tokens_changes_nothing() {
+  static const Property property{
+      "permuting_tokens_changes_nothing", "tokens in another order, each with its index, leave the same bytes",
+      "a row paired with its neighbour's index, a first or last token that is special: tests store in order, 0 to N-1",
+      [] {
+        CaseFocus focus;
+        focus.indices = {2, 3, 2, 3, 1, 1, 2, 1};
+        focus.most_tokens = 40;
+        focus.fresh_rows = false;
+        return focus;
+      }(),
+      nullptr,
+      nullptr,
+      "every kernel",
+      over_runs};
+  return property;
+}
+
+}  // namespace kvproof
