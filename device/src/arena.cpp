@@ -21,10 +21,10 @@ constexpr std::int64_t smallest_reach = std::int64_t{64} << 20;
 
 Poison reseeded(const Poison& poison, std::uint64_t salt) { return {poison.seed ^ salt, poison.complement}; }
 
-std::unique_ptr<Ground> mirrored(Memory& memory, std::int64_t reach) {
+std::unique_ptr<Ground> mirrored(Memory& memory, std::int64_t reach, const ArenaOptions& options) {
   switch (memory.kind()) {
     case MemoryKind::host:
-      return host_ground(reach);
+      return host_ground(reach, options.largest_dense);
     case MemoryKind::cuda:
       return cuda_ground(memory, reach);
     case MemoryKind::own:
@@ -70,7 +70,7 @@ Arena::Arena(std::unique_ptr<Memory> memory, const ArenaOptions& options) : memo
   std::string reason;
   for (std::int64_t reach = options.reach; ground_ == nullptr && reach >= smallest_reach; reach /= 2) {
     try {
-      ground_ = mirrored(*memory_, reach);
+      ground_ = mirrored(*memory_, reach, options);
       if (ground_ == nullptr) {
         break;
       }
@@ -176,7 +176,10 @@ Observation Arena::run(const Subject& subject, const StoreShape& shape, std::spa
 
 void Arena::collect(Observation& seen) {
   const OnDevice& device = seen.device.value();
-  ground_->collect(device.pool, seen.pool);
+  seen.sparse = ground_->sparse_pool();
+  if (!seen.sparse) {
+    ground_->collect(device.pool, seen.pool);
+  }
   ground_->collect(device.input, seen.input);
   ground_->collect(device.indices, seen.indices);
   seen.far = ground_->far();

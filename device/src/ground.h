@@ -25,6 +25,9 @@ class Ground {
 
   virtual void collect(const GuardedSpan& region, GuardedBytes& bytes) = 0;
 
+  // The pool in place by its touched pages, where it is too large to be collected.
+  virtual std::optional<SparsePool> sparse_pool() { return std::nullopt; }
+
   // What has changed in the far guards since `pool` gave out its region.
   virtual FarGuards far() { return {}; }
 
@@ -45,8 +48,8 @@ std::int64_t given_room(std::int64_t bytes);
 // Of any memory, its guards plain.
 std::unique_ptr<Ground> plain_ground(Memory& memory);
 
-// Of the host. Throws CannotRun when the addresses cannot be had.
-std::unique_ptr<Ground> host_ground(std::int64_t reach);
+// Of the host; pools larger than `largest_dense` are sparse. Throws CannotRun when the addresses cannot be had.
+std::unique_ptr<Ground> host_ground(std::int64_t reach, std::int64_t largest_dense);
 
 // Of a CUDA device. Throws CannotRun when the device has no virtual memory interface or the addresses cannot be had.
 std::unique_ptr<Ground> cuda_ground(Memory& memory, std::int64_t reach);

@@ -1,7 +1,10 @@
-// The host: [ mirror | guard, pool, guard | mirror ] in one range of addresses, inaccessible beyond.
+// The host: [ mirror | guard, pool, guard | mirror ] in one range of addresses, inaccessible beyond. A small pool is filled and
+// copied; of a large one, and the guards beside it, only what a kernel touches comes to be.
 #include <algorithm>
 #include <bit>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "fill_poison.h"
 #include "ground.h"
@@ -14,6 +17,7 @@ constexpr std::int64_t mirror_bytes = std::int64_t{64} << 20;
 constexpr std::int64_t near_guard = 16 * 1024;                    // the pool's own pages on both sides: distances are exact
 constexpr std::int64_t smallest_space = std::int64_t{256} << 20;  // addresses for the pool
 constexpr std::int64_t kept_memory = std::int64_t{64} << 20;      // of a larger pool, once it is gone
+constexpr std::int64_t idle_touches = std::int64_t{256} << 20;    // of a sparse pool, beyond what its tokens can explain
 
 // Input or indices: a room between two pages that nobody can touch.
 class Room {
@@ -43,8 +47,9 @@ class Room {
 
 class HostGround final : public Ground {
  public:
-  explicit HostGround(std::int64_t reach)
+  HostGround(std::int64_t reach, std::int64_t largest_dense)
       : reach_(round_up(reach, mirror_bytes)),
+        largest_dense_(largest_dense),
         before_(mirror_bytes, mirror_poison({}, false)),
         after_(mirror_bytes, mirror_poison({}, true)),
         pages_("kvproof pool") {
@@ -53,16 +58,27 @@ class HostGround final : public Ground {
 
   GuardedSpan pool(const StoreShape& shape, const Poison& poison) override {
     size_ = shape.pool_bytes();
-    resize(round_up(near_guard + size_ + near_guard, host_page()));
+    const std::int64_t length = round_up(near_guard + size_ + near_guard, host_page());
     const bool same_case = poison.complement && poison.seed == seed_;
+    const bool same_pool = same_case && sparse_ && length == length_;
     seed_ = poison.seed;
+    sparse_ = size_ > largest_dense_;
+    resize(length);
     for (HostMirror* mirror : {&before_, &after_}) {
       if (mirror->touched()) {
         same_case ? mirror->arm() : mirror->clear();
       }
     }
     const GuardedSpan region{base(), size_, near_guard, length_ - near_guard - size_};
-    fill_poison(pool_poison(poison), -near_guard, region.begin(), region.all());
+    if (!sparse_) {
+      fill_poison(pool_poison(poison), -near_guard, region.begin(), region.all());
+    } else if (same_pool) {
+      pages_.arm(start_, length_, pool_poison(poison), -near_guard);
+    } else {
+      pages_.clear(file_bytes_);
+    }
+    // A row may begin and end in the middle of a page of memory, in both planes.
+    most_touched_ = idle_touches + shape.tokens * 4 * host_page();
     return region;
   }
 
@@ -74,6 +90,26 @@ class HostGround final : public Ground {
     bytes.before = region.before;
     bytes.after = region.after;
     bytes.bytes.assign(region.begin(), region.begin() + region.all());
+  }
+
+  std::optional<SparsePool> sparse_pool() override {
+    if (!sparse_) {
+      return std::nullopt;
+    }
+    SparsePool pool;
+    pool.size = size_;
+    pool.before = near_guard;
+    pool.after = length_ - near_guard - size_;
+    pool.page_bytes = host_page();
+    pages_.each(length_, [&](std::int64_t page) {
+      if (static_cast<std::int64_t>(pool.touched.size()) * host_page() >= most_touched_) {
+        throw CannotRun(fmt::format("host memory: more than {} MiB of a pool of {} MiB were read or written, more than the "
+                                    "tokens of the call explain",
+                                    most_touched_ >> 20, size_ >> 20));
+      }
+      pool.touched.push_back({page - near_guard, pages_.armed(page), {start_ + page, start_ + page + host_page()}});
+    });
+    return pool;
   }
 
   FarGuards far() override {
@@ -112,14 +148,15 @@ class HostGround final : public Ground {
     }
     if (length > length_) {
       if (length > file_bytes_) {
-        pages_.resize(length);
+        pages_.file().resize(length);
         file_bytes_ = length;
       }
-      pages_.map(start_ + length_, length_, length - length_, length - length_ <= kept_memory ? MAP_POPULATE : 0);
+      const bool populate = !sparse_ && length - length_ <= kept_memory;
+      pages_.file().map(start_ + length_, length_, length - length_, populate ? MAP_POPULATE : 0);
     } else if (length < length_) {
       after_.cover(start_ + length, start_ + length_, start_);
       if (file_bytes_ > length + kept_memory) {
-        pages_.resize(length);
+        pages_.file().resize(length);
         file_bytes_ = length;
       }
     }
@@ -127,15 +164,18 @@ class HostGround final : public Ground {
   }
 
   std::int64_t reach_;
+  std::int64_t largest_dense_;
   HostMirror before_;
   HostMirror after_;
-  MemoryFile pages_;
+  TouchedPages pages_;
   AddressSpace range_;
   std::uint8_t* start_ = nullptr;  // of the pool's own pages
   std::int64_t space_ = 0;         // addresses from there to where the far guard reaches its full length
   std::int64_t length_ = 0;        // of the pool's own pages
   std::int64_t file_bytes_ = 0;
   std::int64_t size_ = 0;
+  bool sparse_ = false;
+  std::int64_t most_touched_ = 0;  // bytes of a sparse pool's pages
   std::uint64_t seed_ = 0;
   Room input_;
   Room indices_;
@@ -143,6 +183,8 @@ class HostGround final : public Ground {
 
 }  // namespace
 
-std::unique_ptr<Ground> host_ground(std::int64_t reach) { return std::make_unique<HostGround>(reach); }
+std::unique_ptr<Ground> host_ground(std::int64_t reach, std::int64_t largest_dense) {
+  return std::make_unique<HostGround>(reach, largest_dense);
+}
 
 }  // namespace kvproof

@@ -30,6 +30,7 @@ struct Observation {
   std::vector<std::size_t> refused_steps;  // of a launch of several
   Poison poison;
   GuardedBytes pool;
+  std::optional<SparsePool> sparse;  // instead of `pool`, where that is large and on the host
   GuardedBytes input;
   GuardedBytes indices;
   FarGuards far;
@@ -44,6 +45,7 @@ Poison mirror_poison(const Poison& poison, bool after);
 
 struct ArenaOptions {
   std::int64_t reach = std::int64_t{8} << 30;  // bytes of the far guard on each side of the pool
+  std::int64_t largest_dense = std::int64_t{64} << 20;  // a larger pool on the host is known by its touched pages
 };
 
 // The memory beneath an arena.

@@ -1,8 +1,10 @@
 // What guards look like after a run: a buffer with the guards beside it, and the far guards that are mirrors.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "kvproof/device/poison.h"
@@ -25,6 +27,50 @@ struct GuardedBytes {
 
   std::int64_t size() const { return static_cast<std::int64_t>(bytes.size()) - before - after; }
   const std::uint8_t* data() const { return bytes.data() + before; }
+};
+
+// A page of memory that a run has touched, copied to the host.
+struct TouchedPage {
+  std::int64_t offset = 0;  // of its first byte, from the pool's base
+  bool armed = false;       // before the run it held poison without zeros; else it held zeros
+  std::vector<std::uint8_t> bytes;
+};
+
+// A pool too large to be filled and copied, with the guards beside it, known by the pages of memory that a run has touched. All
+// others are known to be untouched. They read zero; so zeros written to a page that comes to be by it look like nothing, and
+// under the complementary run of the same case all pages that the first one touched are armed.
+struct SparsePool {
+  std::int64_t size = 0;
+  std::int64_t before = 0;  // bytes of the guard before the pool; a page of memory begins there
+  std::int64_t after = 0;   // and of the one after it
+  std::int64_t page_bytes = 0;
+  std::vector<TouchedPage> touched;  // in order of offset
+
+  // The touched page that a byte lies in, or null.
+  const TouchedPage* page_at(std::int64_t offset) const {
+    const auto next = std::upper_bound(touched.begin(), touched.end(), offset,
+                                       [](std::int64_t at, const TouchedPage& page) { return at < page.offset; });
+    return next != touched.begin() && offset < std::prev(next)->offset + page_bytes ? &*std::prev(next) : nullptr;
+  }
+
+  // Where the page of memory ends that a byte lies in, touched or not.
+  std::int64_t page_end(std::int64_t offset) const { return offset + page_bytes - (offset + before) % page_bytes; }
+
+  std::uint8_t byte(std::int64_t offset) const {
+    const TouchedPage* page = page_at(offset);
+    return page == nullptr ? std::uint8_t{0} : page->bytes[static_cast<std::size_t>(offset - page->offset)];
+  }
+
+  // The eight bytes at 8 * word as they were before the run.
+  static std::uint64_t word_before(const TouchedPage& page, const Poison& poison, std::int64_t word) {
+    return page.armed ? zeroless_word(poison, word) : 0;
+  }
+
+  std::uint8_t byte_before(const Poison& poison, std::int64_t offset) const {
+    const TouchedPage* page = page_at(offset);
+    return page == nullptr ? std::uint8_t{0}
+                           : static_cast<std::uint8_t>(word_before(*page, poison, offset >> 3) >> (8 * (offset & 7)));
+  }
 };
 
 // A byte of a far guard that has changed.

@@ -26,6 +26,11 @@ KVPROOF_HD constexpr std::uint64_t poison_word(const Poison& poison, std::int64_
   return poison.complement ? ~x : x;
 }
 
+// The poison of memory that reads zero until it is touched: without zeros, so that a zero is no byte of it.
+KVPROOF_HD constexpr std::uint64_t zeroless_word(const Poison& poison, std::int64_t word) {
+  return poison_word(poison, word) | 0x0101010101010101ULL;
+}
+
 // The byte at `offset` from the pool's base.
 KVPROOF_HD constexpr std::uint8_t poison_byte(const Poison& poison, std::int64_t offset) {
   const std::int64_t word = offset >> 3;
