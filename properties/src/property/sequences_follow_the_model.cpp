@@ -26,6 +26,7 @@ class Engine {
         }
       }
       run_.indices[static_cast<std::size_t>(token)] = place(draw);
+      ++pending_;
     }
     end_call();
   }
@@ -101,7 +102,6 @@ class Engine {
   }
 
   std::int64_t take(std::int64_t slot) {
-    ++pending_;
     if (fate(slot) == Fate::stored) {
       call_.push_back(slot);
     }
@@ -121,7 +121,18 @@ class Engine {
     }
   }
 
-  void end_call();
+  void end_call() {
+    if (pending_ == 0) {
+      return;
+    }
+    steps_.emplace_back(StoreTokens{first_, pending_});
+    for (const std::int64_t slot : call_) {
+      remember(slot);
+    }
+    call_.clear();
+    first_ += pending_;
+    pending_ = 0;
+  }
 
   void remember(std::int64_t slot) {
     if (std::find(stored_.begin(), stored_.end(), slot) == stored_.end()) {
@@ -136,8 +147,38 @@ class Engine {
   std::vector<std::int64_t> call_;    // slots of the call at hand
   std::vector<Step> steps_;
   std::int64_t first_ = 0;    // token of the call at hand
-  std::int64_t pending_ = 0;
+  std::int64_t pending_ = 0;  // its tokens so far
 };
 
+std::optional<Breach> over_runs(Rig& rig) {
+  Engine engine(rig);
+  engine.live();
+  const Trial trial = rig.judged(engine.run(), engine.launch());
+  const auto& refused = trial.seen[0].refused_steps;
+  if (!refused.empty()) {
+    return std::nullopt;  // what was copied from a slot that was never stored is not known
+  }
+  return breach_of(wrong_of(trial, [](const WrongByte&) { return true; }), trial);
+}
+
 }  // namespace
+
+const Property& sequences_follow_the_model() {
+  static const Property property{
+      "sequences_follow_the_model",
+      "after an engine has appended, overwritten, copied, evicted and padded in one pool, every row is the model's",
+      "a slot that keeps part of its earlier row, a call that relies on what the last one left: tests store once, to a fresh pool",
+      [] {
+        CaseFocus focus;
+        focus.most_tokens = 48;
+        focus.fresh_rows = false;
+        return focus;
+      }(),
+      nullptr,
+      nullptr,
+      "every kernel",
+      over_runs};
+  return property;
+}
+
 }  // namespace kvproof
