@@ -53,7 +53,8 @@ std::optional<Breach> over_runs(Rig& rig) {
   if (!twice) {
     return std::nullopt;
   }
-  const std::uint8_t half_limit = fp8_limit_code(c.shape.fp8, dialect_limit(rig.subject().dialect, c.shape.fp8) / 2);
+  constexpr int one_binade = 8;  // codes
+  const int half_limit = fp8_limit_code(c.shape.fp8, dialect_limit(rig.subject().dialect, c.shape.fp8)) - one_binade;
   Differences differences;
   for_each_row(*once, *twice, [&](std::int64_t token, std::int64_t slot) {
     for (int tile = 0; tile < layout.tiles; ++tile) {
