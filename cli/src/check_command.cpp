@@ -121,7 +121,7 @@ void print_subject(const Checked& checked, const Options& options, const Chosen&
       print_result(result);
     }
     if (result.compared_nothing()) {
-      fmt::print("    nothing was compared: every call was refused\n");
+      fmt::print("    nothing was compared: every call was refused, or left its pool too large to look at\n");
     }
   }
 }

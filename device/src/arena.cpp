@@ -56,6 +56,14 @@ void copy_slot(Memory& memory, const StoreShape& shape, bool with_pad, std::uint
       layout.scale_bytes - (with_pad ? 0 : layout.pad));
 }
 
+void fail_overrun(const SparsePool& pool, Observation& seen) {
+  if (pool.overrun && seen.outcome == Outcome::stored) {
+    seen.outcome = Outcome::failed;
+    seen.message = fmt::format("it read or wrote {} MiB and more of a pool of {} MiB, which its tokens do not explain",
+                               static_cast<std::int64_t>(pool.touched.size()) * pool.page_bytes >> 20, pool.size >> 20);
+  }
+}
+
 std::string mib(std::int64_t bytes) { return fmt::format("{} MiB", bytes >> 20); }
 
 }  // namespace
@@ -182,7 +190,9 @@ Observation Arena::run(const Subject& subject, const StoreShape& shape, std::spa
 void Arena::collect(Observation& seen) {
   const OnDevice& device = seen.device.value();
   seen.sparse = ground_->sparse_pool();
-  if (!seen.sparse) {
+  if (seen.sparse) {
+    fail_overrun(*seen.sparse, seen);
+  } else {
     ground_->collect(device.pool, seen.pool);
   }
   ground_->collect(device.input, seen.input);
@@ -191,6 +201,23 @@ void Arena::collect(Observation& seen) {
 }
 
 void Arena::copy_pool(Observation& seen) {
+  if (const auto sparse = ground_->sparse_pool()) {
+    if (sparse->size > most_expanded) {
+      throw CannotRun(fmt::format("a pool of {}: runs are compared in host pools of at most {}", mib(sparse->size),
+                                  mib(most_expanded)));
+    }
+    fail_overrun(*sparse, seen);
+    seen.pool = {};
+    seen.pool.bytes.resize(static_cast<std::size_t>(sparse->size));
+    for (const TouchedPage& page : sparse->touched) {
+      const std::int64_t begin = std::max<std::int64_t>(0, page.offset);
+      const std::int64_t end = std::min(sparse->size, page.offset + sparse->page_bytes);
+      if (begin < end) {
+        sparse->copy(begin, end - begin, seen.pool.bytes.data() + begin);
+      }
+    }
+    return;
+  }
   GuardedSpan pool = seen.device.value().pool;
   pool.before = 0;
   pool.after = 0;

@@ -90,7 +90,17 @@ std::vector<std::uint8_t> draw_input(Draw& draw, const CaseFocus& focus, const S
 
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 
-// Pages and page stride of a pool that passes 2 GiB and mostly 4 GiB.
+// A page lies across 2, 4 or 8 GiB: some of its slots, or a part of one, or one of its planes, are on the near side.
+void draw_page_across(Draw& draw, StoreShape& s) {
+  const std::int64_t smallest = smallest_page_stride(s.layout, s.page_size);
+  const std::int64_t boundary = 2 * gibibyte << draw.below(3);
+  const std::int64_t page = draw.between(boundary / (2 * gibibyte), std::min<std::int64_t>(2000, boundary / smallest - 1));
+  s.page_stride = std::max(smallest, (boundary - draw.below(smallest)) / page / 16 * 16);
+  s.pages = page + 1;
+}
+
+// Pages and page stride of a pool that passes 2 GiB and mostly 4 GiB. Most have few pages far apart, so that a batch of
+// sixteen tokens reaches all places where an offset may wrap.
 void draw_far_shape(Draw& draw, StoreShape& s) {
   const std::int64_t smallest = production_page_stride(s.layout, s.page_size);
   const std::int64_t wanted = draw.between(3 * gibibyte, 9 * gibibyte);
@@ -102,8 +112,18 @@ void draw_far_shape(Draw& draw, StoreShape& s) {
     case 2:
       s.page_stride = std::max(smallest, 576 * draw.between(1700, 2000));  // about 1 MB: layers packed page by page
       break;
-    default:
+    case 3:
+    case 4:
+      s.page_stride = std::max(smallest, 576 * (draw.between(1 << 10, 1 << 11) << draw.below(10)));  // from 1 MB to 1 GiB
+      break;
+    case 5:
+      draw_page_across(draw, s);
+      return;
+    case 6:
       s.page_stride = gibibyte + 576 * draw.below(1000);
+      break;
+    default:
+      s.page_stride = 2 * gibibyte + 576 * draw.below(1000);  // does not fit 32 bits with a sign
       break;
   }
   s.pages = std::max<std::int64_t>(3, wanted / s.page_stride);

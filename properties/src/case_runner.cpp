@@ -24,7 +24,11 @@ class Here final : public CaseRunner {
     if (property.over_runs != nullptr) {
       return over_runs(property, c);
     }
-    return compare(c, [&](const Trial& trial) {
+    return compare(c, [&](const Trial& trial, CaseOutcome& outcome) {
+      if (property.looks_at_pool && !trial.has_pools()) {
+        outcome.codes = 0;
+        outcome.bytes = 0;
+      }
       // A refusal has no values; it must have left every byte.
       return trial.refused() && property.name != untouched_bytes_stay().name ? std::nullopt : property.broken(trial);
     });
@@ -32,7 +36,7 @@ class Here final : public CaseRunner {
 
   CaseOutcome run_whole(const Case& c) override {
     return compare(
-        c, [](const Trial& trial) { return breach_of(wrong_of(trial, [](const WrongByte&) { return true; }), trial); });
+        c, [](const Trial& trial, CaseOutcome&) { return breach_of(wrong_of(trial, [](const WrongByte&) { return true; }), trial); });
   }
 
   ProofAnswer prove(const ProofQuestion& question) override {
@@ -68,7 +72,7 @@ class Here final : public CaseRunner {
       if (const auto wrong = misbehaviour(trial)) {
         outcome.breach = Breach{*wrong, {}, {}, true};
       } else {
-        outcome.breach = broken(trial);
+        outcome.breach = broken(trial, outcome);
       }
     });
   }

@@ -96,8 +96,7 @@ class Explainer {
     }
     const std::int64_t page = finding.offset / expected_.shape.page_stride;
     std::vector<std::int32_t> all;
-    std::int32_t token =
-        expected_.first[static_cast<std::size_t>(page * expected_.shape.page_size + place_of(finding).slot)];
+    std::int32_t token = expected_.head(page * expected_.shape.page_size + place_of(finding).slot);
     for (; token != nobody; token = expected_.next[static_cast<std::size_t>(token)]) {
       all.push_back(token);
     }
@@ -105,6 +104,9 @@ class Explainer {
   }
 
   bool explain(const std::vector<Finding>& group) {
+    if (std::any_of(group.begin(), group.end(), [](const Finding& finding) { return finding.untouched; })) {
+      return false;  // no error of arithmetic: nothing was written
+    }
     const PagePlace first = place_of(group.front());
     if (!is_whole(group.front())) {
       const int i = first.tile * layout_.tile + first.element;

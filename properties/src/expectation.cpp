@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 #include "kvproof/device/error.h"
 #include "kvproof/properties/contract.h"
@@ -15,7 +17,7 @@ ExpectationView Expectation::view(const Poison& poison) const {
   ExpectationView v;
   v.shape = shape;
   v.pad_written = dialect.pad == Pad::zero;
-  v.first = first.data();
+  v.first = first.empty() ? nullptr : first.data();
   v.next = next.data();
   if (!rows.empty()) {
     v.data = rows.front().data;
@@ -25,18 +27,59 @@ ExpectationView Expectation::view(const Poison& poison) const {
   return v;
 }
 
+std::int32_t Expectation::head(std::int64_t slot) const {
+  if (!first.empty()) {
+    return first[static_cast<std::size_t>(slot)];
+  }
+  const auto at = std::lower_bound(owned.begin(), owned.end(), slot,
+                                   [](const OwnedSlot& one, std::int64_t wanted) { return one.slot < wanted; });
+  return at != owned.end() && at->slot == slot ? at->head : nobody;
+}
+
 namespace {
+
+// Whose slots are at the moment, and since which step; the first step is 1.
+class Heads {
+ public:
+  struct Head {
+    std::int32_t token = nobody;
+    std::int32_t step = 0;
+  };
+
+  Heads(std::int64_t capacity, Slots slots)
+      : all_(slots == Slots::all ? static_cast<std::size_t>(capacity) : 0), listed_(slots == Slots::owned) {}
+
+  Head& of(std::int64_t slot) { return listed_ ? some_[slot] : all_[static_cast<std::size_t>(slot)]; }
+
+  void tell(Expectation& e) const {
+    e.first.reserve(all_.size());
+    for (const Head& head : all_) {
+      e.first.push_back(head.token);
+    }
+    for (const auto& [slot, head] : some_) {
+      if (head.token != nobody) {
+        e.owned.push_back({slot, head.token});
+      }
+    }
+    std::sort(e.owned.begin(), e.owned.end(), [](const OwnedSlot& a, const OwnedSlot& b) { return a.slot < b.slot; });
+  }
+
+ private:
+  std::vector<Head> all_;
+  std::unordered_map<std::int64_t, Head> some_;
+  bool listed_;
+};
 
 // Takes the steps one after the other and says who owns each slot.
 class Owners {
  public:
-  Owners(const Case& c, const Dialect& dialect, Rows rows, Expectation& e)
-      : case_(c), dialect_(dialect), rows_(rows), e_(e), step_of_(e.first.size(), 0) {}
+  Owners(const Case& c, const Dialect& dialect, Rows rows, Slots slots, Expectation& e)
+      : case_(c), dialect_(dialect), rows_(rows), e_(e), heads_(c.shape.capacity(), slots) {}
 
   void take(const Step& step) {
     ++step_;
     if (const auto* copied = std::get_if<CopySlot>(&step)) {
-      e_.first[static_cast<std::size_t>(copied->to)] = e_.first[static_cast<std::size_t>(copied->from)];
+      heads_.of(copied->to).token = std::int32_t{heads_.of(copied->from).token};
       return;
     }
     const auto& stored = std::get<StoreTokens>(step);
@@ -44,6 +87,8 @@ class Owners {
       this->token(token);
     }
   }
+
+  void finish() { heads_.tell(e_); }
 
  private:
   void token(std::int64_t token) {
@@ -60,11 +105,10 @@ class Owners {
     if (rows_ == Rows::encoded) {
       model::encode_row(case_.input.data() + token * s.row_stride, s.input_type, dialect_, s.fp8, &e_.rows[t]);
     }
-    const auto slot = static_cast<std::size_t>(at.page * s.page_size + at.slot);
-    const bool contended = step_of_[slot] == step_ && e_.duplicates != Duplicates::last;
-    e_.next[t] = contended ? e_.first[slot] : nobody;
-    e_.first[slot] = static_cast<std::int32_t>(token);
-    step_of_[slot] = step_;
+    Heads::Head& head = heads_.of(at.page * s.page_size + at.slot);
+    const bool contended = head.step == step_ && e_.duplicates != Duplicates::last;
+    e_.next[t] = contended ? head.token : nobody;
+    head = {static_cast<std::int32_t>(token), step_};
     ++e_.stored_tokens;
   }
 
@@ -72,30 +116,31 @@ class Owners {
   const Dialect& dialect_;
   Rows rows_;
   Expectation& e_;
-  std::vector<std::int32_t> step_of_;  // the last that stored to a slot; the first step is 1
+  Heads heads_;
   std::int32_t step_ = 0;
 };
 
 }  // namespace
 
-Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows) {
-  return expect(c, dialect, duplicates, rows, {StoreTokens{0, c.shape.tokens}});
+Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows, Slots slots) {
+  return expect(c, dialect, duplicates, rows, {StoreTokens{0, c.shape.tokens}}, slots);
 }
 
-Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows, const std::vector<Step>& steps) {
+Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows, const std::vector<Step>& steps,
+                   Slots slots) {
   Expectation e;
   e.shape = c.shape;
   e.dialect = dialect;
   e.duplicates = duplicates;
-  e.first.assign(static_cast<std::size_t>(c.shape.capacity()), nobody);
   e.next.assign(static_cast<std::size_t>(c.shape.tokens), nobody);
   if (rows == Rows::encoded) {
     e.rows.resize(static_cast<std::size_t>(c.shape.tokens));
   }
-  Owners owners(c, dialect, rows, e);
+  Owners owners(c, dialect, rows, slots, e);
   for (const Step& step : steps) {
     owners.take(step);
   }
+  owners.finish();
   return e;
 }
 

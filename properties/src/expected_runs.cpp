@@ -44,51 +44,47 @@ class Runs {
 }  // namespace
 
 std::vector<ExpectedRun> expected_runs(const Case& c, const Dialect& dialect) {
-  const Expectation e = expect(c, dialect, Duplicates::unit);
+  const Expectation e = expect(c, dialect, Duplicates::unit, Rows::encoded, Slots::owned);
   const StoreShape& s = c.shape;
   const LayoutShape layout = layout_shape(s.layout);
   Runs runs(s.pool_bytes());
-  for (std::int64_t page = 0; page < s.pages; ++page) {
-    for (std::int64_t slot = 0; slot < s.page_size; ++slot) {
-      std::vector<std::int32_t> contenders;
-      for (std::int32_t token = e.first[static_cast<std::size_t>(page * s.page_size + slot)]; token != nobody;
-           token = e.next[static_cast<std::size_t>(token)]) {
-        contenders.push_back(token);
-      }
-      if (contenders.empty()) {
-        continue;
-      }
-      std::reverse(contenders.begin(), contenders.end());  // token order
-      const auto unit = [&](std::int64_t within, std::string what, int size, auto bytes_of) {
-        ExpectedRun run{page * s.page_stride + within, std::move(what), {}, 0};
-        for (const std::int32_t token : contenders) {
-          const std::uint8_t* bytes = bytes_of(e.rows[static_cast<std::size_t>(token)]);
-          std::vector<std::uint8_t> copy(bytes, bytes + size);
-          if (std::find(run.any_of.begin(), run.any_of.end(), copy) == run.any_of.end()) {
-            run.any_of.push_back(std::move(copy));
-          }
-        }
-        runs.add(std::move(run));
-      };
-      const std::int64_t data = data_offset(s.layout, slot);
-      const std::int64_t scales = scale_offset(s.layout, slot, s.page_size);
-      const std::string where = fmt::format("page {} slot {}", page, slot);
-      for (int tile = 0; tile < layout.tiles; ++tile) {
-        unit(data + tile * layout.tile, fmt::format("codes of {} tile {}", where, tile), layout.tile,
-             [&](const RowImage& image) { return image.data + tile * layout.tile; });
-        unit(scales + tile * layout.bytes_per_scale, fmt::format("scale of {} tile {}", where, tile), layout.bytes_per_scale,
-             [&](const RowImage& image) { return image.scales + tile * layout.bytes_per_scale; });
-      }
-      if (layout.rope != 0) {
-        unit(data + layout.codes, fmt::format("rope of {}", where), 2 * layout.rope,
-             [&](const RowImage& image) { return image.data + layout.codes; });
-      }
-      if (layout.pad != 0 && dialect.pad == Pad::zero) {
-        unit(scales + layout.scale_bytes - layout.pad, fmt::format("pad of {}", where), layout.pad,
-             [&](const RowImage& image) { return image.scales + layout.scale_bytes - layout.pad; });
-      }
+  e.each_owned([&](std::int64_t owned, std::int32_t head) {
+    const std::int64_t page = owned / s.page_size;
+    const std::int64_t slot = owned % s.page_size;
+    std::vector<std::int32_t> contenders;
+    for (std::int32_t token = head; token != nobody; token = e.next[static_cast<std::size_t>(token)]) {
+      contenders.push_back(token);
     }
-  }
+    std::reverse(contenders.begin(), contenders.end());  // token order
+    const auto unit = [&](std::int64_t within, std::string what, int size, auto bytes_of) {
+      ExpectedRun run{page * s.page_stride + within, std::move(what), {}, 0};
+      for (const std::int32_t token : contenders) {
+        const std::uint8_t* bytes = bytes_of(e.rows[static_cast<std::size_t>(token)]);
+        std::vector<std::uint8_t> copy(bytes, bytes + size);
+        if (std::find(run.any_of.begin(), run.any_of.end(), copy) == run.any_of.end()) {
+          run.any_of.push_back(std::move(copy));
+        }
+      }
+      runs.add(std::move(run));
+    };
+    const std::int64_t data = data_offset(s.layout, slot);
+    const std::int64_t scales = scale_offset(s.layout, slot, s.page_size);
+    const std::string where = fmt::format("page {} slot {}", page, slot);
+    for (int tile = 0; tile < layout.tiles; ++tile) {
+      unit(data + tile * layout.tile, fmt::format("codes of {} tile {}", where, tile), layout.tile,
+           [&](const RowImage& image) { return image.data + tile * layout.tile; });
+      unit(scales + tile * layout.bytes_per_scale, fmt::format("scale of {} tile {}", where, tile), layout.bytes_per_scale,
+           [&](const RowImage& image) { return image.scales + tile * layout.bytes_per_scale; });
+    }
+    if (layout.rope != 0) {
+      unit(data + layout.codes, fmt::format("rope of {}", where), 2 * layout.rope,
+           [&](const RowImage& image) { return image.data + layout.codes; });
+    }
+    if (layout.pad != 0 && dialect.pad == Pad::zero) {
+      unit(scales + layout.scale_bytes - layout.pad, fmt::format("pad of {}", where), layout.pad,
+           [&](const RowImage& image) { return image.scales + layout.scale_bytes - layout.pad; });
+    }
+  });
   return runs.covering();
 }
 

@@ -8,32 +8,13 @@
 #include <tuple>
 
 #include "declared_error.h"
+#include "findings.h"
 #include "kvproof/reference/layout.h"
+#include "sparse_pool_judge.h"
 #include "stray_rows.h"
 
 namespace kvproof {
 namespace {
-
-// The first findings, and the count of all.
-class Findings {
- public:
-  std::int64_t room(int count) {
-    const std::int64_t at = total_;
-    total_ += count;
-    return at;
-  }
-  void put(std::int64_t at, const Finding& finding) {
-    if (at < Judgement::kept) {
-      list_.push_back(finding);
-    }
-  }
-  std::int64_t total() const { return total_; }
-  std::vector<Finding> take() { return std::move(list_); }
-
- private:
-  std::vector<Finding> list_;
-  std::int64_t total_ = 0;
-};
 
 class Judge {
  public:
@@ -45,10 +26,18 @@ class Judge {
 
   // A run that must have changed nothing.
   void untouched_pool() {
+    if (seen_.sparse) {
+      count(judge_unchanged_sparse_pool(*seen_.sparse, view_.poison, findings_));
+      return;
+    }
     guards([&] { poison(Area::pool, seen_.pool, view_.poison, 0, seen_.pool.size()); });
   }
 
   void pool() {
+    if (seen_.sparse) {
+      count(judge_sparse_pool(expected_, *seen_.sparse, view_.poison, findings_));
+      return;
+    }
     guards([&] {
       for (std::int64_t page = 0; page < view_.shape.pages; ++page) {
         this->page(page);
@@ -81,13 +70,23 @@ class Judge {
 
   Judgement take(const std::vector<std::uint8_t>& input) {
     const std::int64_t total = findings_.total();
-    Judgement verdict = named(expected_, view_.poison, findings_.take(), total, input);
+    Judgement verdict = named(expected_, [&](std::int64_t offset) { return before(offset); }, findings_.take(), total, input);
     verdict.bytes = bytes_;
     verdict.codes = codes_;
     return verdict;
   }
 
  private:
+  void count(const SparseCounts& counts) {
+    bytes_ += counts.bytes;
+    codes_ += counts.codes;
+  }
+
+  // What a byte of the pool was before the run.
+  std::uint8_t before(std::int64_t offset) const {
+    return seen_.sparse ? seen_.sparse->byte_before(view_.poison, offset) : poison_byte(view_.poison, offset);
+  }
+
   template <class Inside>
   void guards(Inside inside) {
     const std::int64_t size = seen_.pool.size();
@@ -166,7 +165,7 @@ class Judge {
   std::int64_t codes_ = 0;
 };
 
-WrongByte name(const Finding& finding, const StoreShape& shape, const Poison& poison) {
+WrongByte name(const Finding& finding, const StoreShape& shape, const ByteBefore& before) {
   WrongByte wrong;
   wrong.area = finding.area;
   wrong.offset = finding.offset;
@@ -180,7 +179,7 @@ WrongByte name(const Finding& finding, const StoreShape& shape, const Poison& po
     if (finding.token != nobody) {
       wrong.token = finding.token;
       wrong.contenders = finding.contenders;
-      wrong.wrong = finding.found == poison_byte(poison, finding.offset) ? Wrong::missing : Wrong::value;
+      wrong.wrong = finding.found == before(finding.offset) ? Wrong::missing : Wrong::value;
     }
   }
   return wrong;
@@ -189,6 +188,12 @@ WrongByte name(const Finding& finding, const StoreShape& shape, const Poison& po
 }  // namespace
 
 Judgement named(const Expectation& expected, const Poison& poison, std::vector<Finding> findings, std::int64_t total,
+                const std::vector<std::uint8_t>& input) {
+  return named(
+      expected, [&](std::int64_t offset) { return poison_byte(poison, offset); }, std::move(findings), total, input);
+}
+
+Judgement named(const Expectation& expected, const ByteBefore& before, std::vector<Finding> findings, std::int64_t total,
                 const std::vector<std::uint8_t>& input) {
   const auto buffer = [](Area area) { return static_cast<std::uint32_t>(area) / 3; };
   std::sort(findings.begin(), findings.end(), [&](const Finding& a, const Finding& b) {
@@ -202,7 +207,7 @@ Judgement named(const Expectation& expected, const Poison& poison, std::vector<F
     verdict.wrong_bytes -= explained.findings;
     verdict.explained = explained.codes;
     if (explained.example) {
-      verdict.explained_example = name(*explained.example, expected.shape, poison);
+      verdict.explained_example = name(*explained.example, expected.shape, before);
       verdict.explained_example->wrong = Wrong::value;
     }
   }
@@ -211,7 +216,7 @@ Judgement named(const Expectation& expected, const Poison& poison, std::vector<F
   }
   verdict.wrong.reserve(findings.size());
   for (const Finding& finding : findings) {
-    verdict.wrong.push_back(name(finding, expected.shape, poison));
+    verdict.wrong.push_back(name(finding, expected.shape, before));
   }
   name_stray_rows(expected, input, verdict.wrong);
   return verdict;

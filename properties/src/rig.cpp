@@ -63,14 +63,18 @@ std::optional<PoolAfter> Rig::run(const Case& c, const Launch& launch) {
   }
   Observation seen = arena_.run_in_place(subject_, c.shape, c.input, index_bytes_of(c), Poison{c.poison_seed, false},
                                          Placement::end_flush, launch);
-  if (seen.outcome == Outcome::failed) {
-    throw Misbehaved(fmt::format("the kernel failed: {}", seen.message));
-  }
+  const auto require_success = [&] {
+    if (seen.outcome == Outcome::failed) {
+      throw Misbehaved(fmt::format("the kernel failed: {}", seen.message));
+    }
+  };
+  require_success();
   if (refused_tokens(seen, launch, c.shape)) {
     refused(seen.message);
     return std::nullopt;
   }
   arena_.copy_pool(seen);
+  require_success();
   return PoolAfter{c, std::move(seen.pool.bytes), owners_of(c, subject_.dialect)};
 }
 

@@ -72,8 +72,8 @@ Trial try_case(Arena& arena, const Subject& subject, const Case& c, const Launch
   for (std::size_t i = 0; i < trial.seen.size(); ++i) {
     trial.seen[i] = arena.run(subject, c.shape, c.input, indices, Poison{c.poison_seed, i == 1}, placement_of(i), launch);
     if (i == 0) {
-      trial.expected = expect(c, subject.dialect, subject.duplicates, Rows::encoded,
-                              stored_steps(launch, c.shape, trial.seen[0]));
+      trial.expected = expect(c, subject.dialect, subject.duplicates, Rows::encoded, stored_steps(launch, c.shape, trial.seen[0]),
+                              trial.seen[0].sparse ? Slots::owned : Slots::all);
     }
     trial.judged[i] = judge(trial.expected, trial.seen[i], c.input, indices);
   }

@@ -98,30 +98,50 @@ TEST(Trial, RunsUnderComplementaryPoisonsAndBothPlacements) {
   EXPECT_GT(untouched, 1000);
 }
 
-TEST(Generator, FarCasesPassTwoAndFourGibibytes) {
+TEST(Generator, FarCasesPassTwoFourAndEightGibibytes) {
   const Subject subject = planted::subject(Layout::flashmla, planted::right);
-  ASSERT_FALSE(far_rows_land().applies_to(subject));  // host memory: pools of gigabytes are for a GPU
-  Subject on_gpu = subject;
-  on_gpu.memory = MemoryKind::cuda;
-  ASSERT_TRUE(far_rows_land().applies_to(on_gpu));
+  ASSERT_TRUE(far_rows_land().applies_to(subject));
+  Subject elsewhere = subject;
+  elsewhere.memory = MemoryKind::cuda;
+  ASSERT_TRUE(far_rows_land().applies_to(elsewhere));
+  elsewhere.memory = MemoryKind::own;  // its gigabytes would be copied to and fro
+  ASSERT_FALSE(far_rows_land().applies_to(elsewhere));
+  elsewhere = subject;
+  elsewhere.dialect.offset_width = Width::bits32;  // outside its contract
+  ASSERT_FALSE(far_rows_land().applies_to(elsewhere));
   Draw draw(13);
   int past_2_gib = 0;
   int past_4_gib = 0;
+  int past_8_gib = 0;
+  int across = 0;
+  int few_pages = 0;
   int wrapped_owned = 0;
   for (int i = 0; i < 200; ++i) {
-    const Case c = draw_case(draw, on_gpu, far_rows_land().focus, 100);
-    ASSERT_EQ(case_contradiction(c, on_gpu.dialect), std::nullopt);
+    const Case c = draw_case(draw, subject, far_rows_land().focus, 100);
+    ASSERT_EQ(case_contradiction(c, subject.dialect), std::nullopt);
     ASSERT_LE(c.shape.pool_bytes(), std::int64_t{10} << 30);
     std::int64_t furthest = 0;
     for (const std::int64_t index : c.indices) {
       furthest = std::max(furthest, index / c.shape.page_size * c.shape.page_stride);
       wrapped_owned += index < c.shape.page_size ? 1 : 0;
     }
+    few_pages += c.shape.pages <= 9000 ? 1 : 0;
+    for (const std::int64_t boundary : {std::int64_t{1} << 31, std::int64_t{1} << 32, std::int64_t{1} << 33}) {
+      const std::int64_t within = boundary % c.shape.page_stride;
+      across += boundary < c.shape.pool_bytes() && within > 0 &&
+                        within < smallest_page_stride(c.shape.layout, c.shape.page_size)
+                    ? 1
+                    : 0;
+    }
+    past_8_gib += furthest >= std::int64_t{1} << 33 ? 1 : 0;
     past_2_gib += furthest >= std::int64_t{1} << 31 ? 1 : 0;
     past_4_gib += furthest >= std::int64_t{1} << 32 ? 1 : 0;
   }
   EXPECT_GT(past_2_gib, 180);
-  EXPECT_GT(past_4_gib, 120);
+  EXPECT_GT(past_4_gib, 110);
+  EXPECT_GT(past_8_gib, 15);
+  EXPECT_GT(across, 25);
+  EXPECT_GT(few_pages, 150);
   EXPECT_GT(wrapped_owned, 50);  // page 0 holds rows that a wrapped one would overwrite
 }
 

@@ -9,10 +9,10 @@ std::optional<Breach> broken(const Trial& trial) {
   return breach_of(wrong_of(trial, [](const WrongByte&) { return true; }), trial);
 }
 
-// Pools of gigabytes are filled and judged at memory speed on a GPU only. Where the dialect computes offsets in 32 bits,
-// such a pool is outside its contract.
+// A GPU fills and judges gigabytes at memory speed; of the host's only what is touched comes to be. Memory of a plug-in's own
+// is neither. Where the dialect computes offsets in 32 bits, such a pool is outside its contract.
 bool applies(const Subject& subject) {
-  return subject.memory == MemoryKind::cuda && subject.dialect.offset_width == Width::bits64;
+  return subject.memory != MemoryKind::own && subject.dialect.offset_width == Width::bits64;
 }
 
 }  // namespace
@@ -30,7 +30,8 @@ const Property& far_rows_land() {
         return focus;
       }(),
       broken,
-      applies};
+      applies,
+      "kernels with 64-bit offsets in host or CUDA memory"};
   return property;
 }
 

@@ -45,7 +45,11 @@ const Property& no_nan_code() {
         focus.most_tokens = 48;
         return focus;
       }(),
-      broken};
+      broken,
+      nullptr,
+      "every kernel",
+      nullptr,
+      true};
   return property;
 }
 

@@ -64,7 +64,11 @@ const Property& scale_in_bounds() {
         focus.most_tokens = 48;
         return focus;
       }(),
-      broken};
+      broken,
+      nullptr,
+      "every kernel",
+      nullptr,
+      true};
   return property;
 }
 

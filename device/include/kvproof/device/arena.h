@@ -35,6 +35,9 @@ struct Observation {
   GuardedBytes indices;
   FarGuards far;
   std::optional<OnDevice> device;  // set where nothing has been copied back yet
+
+  // Whether the pool is here, by its bytes or by its touched pages.
+  bool has_pool() const { return sparse.has_value() || !pool.bytes.empty(); }
 };
 
 // The seeds of the buffers' poisons differ, so that a byte of one is no byte of another.
@@ -77,8 +80,9 @@ class Arena {
 
   // Copies all that a run in place has left to the host.
   void collect(Observation& seen);
-  // Copies its pool, without the guards.
+  // Copies its pool, without the guards. Throws CannotRun when it is known by its touched pages and exceeds `most_expanded`.
   void copy_pool(Observation& seen);
+  static constexpr std::int64_t most_expanded = std::int64_t{1} << 30;
 
   // Bytes of the far guard on each side; 0 with plain guards.
   std::int64_t reach() const;

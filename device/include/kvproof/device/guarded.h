@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <iterator>
 #include <vector>
 
 #include "kvproof/device/poison.h"
@@ -45,12 +44,36 @@ struct SparsePool {
   std::int64_t after = 0;   // and of the one after it
   std::int64_t page_bytes = 0;
   std::vector<TouchedPage> touched;  // in order of offset
+  bool overrun = false;              // far more was touched than the call can explain: the list is cut
+
+  // The first touched page that ends beyond `offset`, and the end of all of them.
+  const TouchedPage* first_page(std::int64_t offset) const {
+    return std::partition_point(touched.data(), end(),
+                                [&](const TouchedPage& page) { return page.offset + page_bytes <= offset; });
+  }
+  const TouchedPage* end() const { return touched.data() + touched.size(); }
 
   // The touched page that a byte lies in, or null.
   const TouchedPage* page_at(std::int64_t offset) const {
-    const auto next = std::upper_bound(touched.begin(), touched.end(), offset,
-                                       [](std::int64_t at, const TouchedPage& page) { return at < page.offset; });
-    return next != touched.begin() && offset < std::prev(next)->offset + page_bytes ? &*std::prev(next) : nullptr;
+    const TouchedPage* page = first_page(offset);
+    return page != end() && page->offset <= offset ? page : nullptr;
+  }
+
+  // Copies bytes of the pool or of its guards; says whether all of them lie in touched pages. Others read zero.
+  bool copy(std::int64_t offset, std::int64_t count, std::uint8_t* to) const {
+    bool all = true;
+    for (const std::int64_t stop = offset + count; offset < stop;) {
+      const std::int64_t piece = std::min(stop, page_end(offset)) - offset;
+      if (const TouchedPage* page = page_at(offset)) {
+        std::copy_n(page->bytes.data() + (offset - page->offset), piece, to);
+      } else {
+        std::fill_n(to, piece, std::uint8_t{0});
+        all = false;
+      }
+      offset += piece;
+      to += piece;
+    }
+    return all;
   }
 
   // Where the page of memory ends that a byte lies in, touched or not.

@@ -67,28 +67,57 @@ KVPROOF_HD inline ByteRule rule_of(const ExpectationView& view, std::int64_t pag
   return {token, view.next[token] != nobody, row_byte(view, token, place)};
 }
 
+// A slot that tokens own, page * page_size + slot of it, and the head of their chain.
+struct OwnedSlot {
+  std::int64_t slot;
+  std::int32_t head;
+};
+
 struct Expectation {
   StoreShape shape;
   Dialect dialect;
   Duplicates duplicates = Duplicates::unit;
-  std::vector<std::int32_t> first;
+  std::vector<std::int32_t> first;  // of every slot, with Slots::all
+  std::vector<OwnedSlot> owned;     // in order of slot, with Slots::owned
   std::vector<std::int32_t> next;
   std::vector<RowImage> rows;
   std::int64_t stored_tokens = 0;
 
+  // Without the slots' heads where only owned slots are listed.
   ExpectationView view(const Poison& poison) const;
+
+  // The head of a slot's chain, or `nobody`.
+  std::int32_t head(std::int64_t slot) const;
+
+  // Calls `take(slot, head)` with every owned slot, in order.
+  template <class Take>
+  void each_owned(Take take) const {
+    for (const OwnedSlot& one : owned) {
+      take(one.slot, one.head);
+    }
+    for (std::size_t slot = 0; slot < first.size(); ++slot) {
+      if (first[slot] != nobody) {
+        take(static_cast<std::int64_t>(slot), first[slot]);
+      }
+    }
+  }
 };
 
 enum class Rows : std::uint32_t { encoded, left_out };
 
+// An entry for every slot, or a list of those that tokens own: pools of gigabytes have millions that nobody does.
+enum class Slots : std::uint32_t { all, owned };
+
 // Encodes every stored token of the case, or leaves that to someone faster. With Duplicates::last only the last token of a
 // slot is in its chain. Throws BadInput when a token is outside the dialect's contract.
-Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows = Rows::encoded);
+Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows = Rows::encoded,
+                   Slots slots = Slots::all);
 
 // The same of several steps on one pool: a later call's tokens take a slot from an earlier one's, those of one call contend
 // for it, and a copied slot has the chain of the one that it is copied from. With copies among them, no two steps store the
 // same token.
-Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows, const std::vector<Step>& steps);
+Expectation expect(const Case& c, const Dialect& dialect, Duplicates duplicates, Rows rows, const std::vector<Step>& steps,
+                   Slots slots = Slots::all);
 
 // Why a case cannot be run under a dialect (a stride too small, an index outside the contract, ...), or nothing.
 std::optional<std::string> case_contradiction(const Case& c, const Dialect& dialect);

@@ -20,6 +20,7 @@ struct Finding {
   std::uint8_t expected;
   std::uint8_t found;
   std::int64_t modulo = 0;  // the offset is known modulo this; 0: it is exact
+  bool untouched = false;   // nothing has touched the memory here: an owned byte was not written, whatever it reads
 };
 
 // What eight bytes must be.
@@ -185,10 +186,10 @@ KVPROOF_HD inline void judge_pool_byte(const ExpectationView& view, std::int64_t
   }
 }
 
-// Eight bytes that are nobody's, of which [from, to) count.
+// Eight bytes that are nobody's, of which [from, to) count; before the run they were `before`.
 template <class Sink>
-KVPROOF_HD inline void judge_poison_word(const Poison& poison, Area area, std::int64_t word, std::int64_t from,
-                                         std::int64_t to, std::uint64_t found, Sink&& sink) {
+KVPROOF_HD inline void judge_unowned_word(std::uint64_t before, Area area, std::int64_t word, std::int64_t from,
+                                          std::int64_t to, std::uint64_t found, Sink&& sink) {
   std::uint64_t compared = all_bytes;
   const std::int64_t begin = word * 8;
   if (begin < from) {
@@ -197,7 +198,13 @@ KVPROOF_HD inline void judge_poison_word(const Poison& poison, Area area, std::i
   if (begin + 8 > to) {
     compared &= all_bytes >> (8 * (begin + 8 - to));
   }
-  judge_word({poison_word(poison, word), compared, all_bytes, nobody, nobody}, area, begin, found, sink);
+  judge_word({before, compared, all_bytes, nobody, nobody}, area, begin, found, sink);
+}
+
+template <class Sink>
+KVPROOF_HD inline void judge_poison_word(const Poison& poison, Area area, std::int64_t word, std::int64_t from,
+                                         std::int64_t to, std::uint64_t found, Sink&& sink) {
+  judge_unowned_word(poison_word(poison, word), area, word, from, to, found, sink);
 }
 
 // A part of a slot that a kernel may write independently of the others: a tile's codes, the rope, a scale, a written pad.
@@ -235,25 +242,49 @@ class ContendedSlot {
  public:
   KVPROOF_HD ContendedSlot(const ExpectationView& view, const std::uint8_t* pool, std::int64_t page, std::int64_t slot)
       : view_(view),
-        pool_(pool),
         head_(head_of(view, page, slot)),
         data_(page * view.shape.page_stride + data_offset(view.shape.layout, slot)),
-        scales_(page * view.shape.page_stride + scale_offset(view.shape.layout, slot, view.shape.page_size)) {}
+        scales_(page * view.shape.page_stride + scale_offset(view.shape.layout, slot, view.shape.page_size)),
+        data_found_(pool + data_),
+        scales_found_(pool + scales_) {}
+
+  // The same of a slot whose chain and found bytes are given.
+  KVPROOF_HD ContendedSlot(const ExpectationView& view, std::int32_t head, std::int64_t page, std::int64_t slot,
+                           const std::uint8_t* data_found, const std::uint8_t* scales_found)
+      : view_(view),
+        head_(head),
+        data_(page * view.shape.page_stride + data_offset(view.shape.layout, slot)),
+        scales_(page * view.shape.page_stride + scale_offset(view.shape.layout, slot, view.shape.page_size)),
+        data_found_(data_found),
+        scales_found_(scales_found) {}
 
   // Each unit is that of some contender; with Duplicates::row all are of the same one; with Duplicates::byte each byte is
   // that of any. What is wrong is told against the contender that comes nearest.
   template <class Sink>
   KVPROOF_HD void judge(Duplicates duplicates, int number, Sink&& sink) const {
     const Unit unit = unit_of(view_, number);
-    const std::int32_t token = duplicates == Duplicates::row ? nearest(0, units_of(view_)) : nearest(number, number + 1);
+    const std::int32_t token = compared_with(duplicates, number);
     const std::int64_t offset = offset_of(unit);
     for (int i = 0; i < unit.count; ++i) {
-      const std::uint8_t found = pool_[offset + i];
+      const std::uint8_t found = found_of(unit)[i];
       const std::uint8_t expected = image(token, unit)[i];
       if (found != expected && !(duplicates == Duplicates::byte && of_some(unit, i, found))) {
         judge_byte(Area::pool, offset + i, token, contenders(), expected, found, sink);
       }
     }
+  }
+
+  // The contender that a unit is told against.
+  KVPROOF_HD std::int32_t compared_with(Duplicates duplicates, int number) const {
+    return duplicates == Duplicates::row ? nearest(0, units_of(view_)) : nearest(number, number + 1);
+  }
+
+  KVPROOF_HD std::int32_t contenders() const {
+    std::int32_t count = 0;
+    for (std::int32_t token = head_; token != nobody; token = view_.next[token]) {
+      ++count;
+    }
+    return count;
   }
 
   KVPROOF_HD std::int64_t offset_of(const Unit& unit) const { return (unit.scales ? scales_ : data_) + unit.at; }
@@ -268,7 +299,7 @@ class ContendedSlot {
     for (int number = from; number < to; ++number) {
       const Unit unit = unit_of(view_, number);
       const std::uint8_t* expected = image(token, unit);
-      const std::uint8_t* found = pool_ + offset_of(unit);
+      const std::uint8_t* found = found_of(unit);
       for (int i = 0; i < unit.count && count < limit; ++i) {
         count += found[i] != expected[i] ? 1 : 0;
       }
@@ -300,19 +331,16 @@ class ContendedSlot {
     return false;
   }
 
-  KVPROOF_HD std::int32_t contenders() const {
-    std::int32_t count = 0;
-    for (std::int32_t token = head_; token != nobody; token = view_.next[token]) {
-      ++count;
-    }
-    return count;
+  KVPROOF_HD const std::uint8_t* found_of(const Unit& unit) const {
+    return (unit.scales ? scales_found_ : data_found_) + unit.at;
   }
 
   const ExpectationView& view_;
-  const std::uint8_t* pool_;
   std::int32_t head_;
   std::int64_t data_;  // offsets from the pool's base
   std::int64_t scales_;
+  const std::uint8_t* data_found_;
+  const std::uint8_t* scales_found_;
 };
 
 }  // namespace kvproof

@@ -30,6 +30,7 @@ struct Property {
   bool (*applies)(const Subject& subject) = nullptr;    // null: to every subject
   std::string_view where = "every kernel";              // what `applies` says, in words
   std::optional<Breach> (*over_runs)(Rig& rig) = nullptr;  // of the runs that it makes on a rig
+  bool looks_at_pool = false;  // and not at the judge's findings: without the pool on the host it has seen nothing
 
   bool applies_to(const Subject& subject) const { return applies == nullptr || applies(subject); }
 };

@@ -2,6 +2,7 @@
 // values_exact to tell: these properties judge values.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -11,6 +12,9 @@
 #include "kvproof/reference/row.h"
 
 namespace kvproof {
+
+inline constexpr std::size_t largest_tile = 128;  // codes
+inline constexpr std::size_t largest_scale = 4;   // bytes
 
 struct StoredTile {
   std::int64_t page;
@@ -27,41 +31,48 @@ struct StoredTile {
 // Whether a byte was written. One that was given its poison's own value is taken for unwritten; under the complementary
 // poison it is not.
 inline bool was_written(const Observation& seen, std::int64_t offset) {
-  return seen.pool.data()[offset] != poison_byte(pool_poison(seen.poison), offset);
+  const Poison poison = pool_poison(seen.poison);
+  return seen.sparse ? seen.sparse->byte(offset) != seen.sparse->byte_before(poison, offset)
+                     : seen.pool.data()[offset] != poison_byte(poison, offset);
 }
 
-// Calls `take` with every tile of every owned slot of one observation. A pool too large to be copied to the host was
-// compared with the model where it is, byte for byte, which says more than these tiles would.
+// Calls `take` with every tile of every owned slot of one observation; with none where its pool is not on the host. The trial
+// says so, and a property that looks at these tiles then counts nothing as compared.
 template <class Take>
 void for_each_stored_tile(const Trial& trial, const Observation& seen, Take take) {
   const StoreShape& s = trial.run->shape;
   const LayoutShape layout = layout_shape(s.layout);
-  if (seen.pool.bytes.empty()) {
+  if (!seen.has_pool()) {
     return;
   }
-  for (std::int64_t page = 0; page < s.pages; ++page) {
-    for (std::int64_t slot = 0; slot < s.page_size; ++slot) {
-      const std::int32_t head = trial.expected.first[static_cast<std::size_t>(page * s.page_size + slot)];
-      if (head == nobody) {
-        continue;
+  trial.expected.each_owned([&](std::int64_t owned, std::int32_t head) {
+    const std::int64_t page = owned / s.page_size;
+    const std::int64_t slot = owned % s.page_size;
+    std::array<std::uint8_t, largest_tile> copied_codes;
+    std::array<std::uint8_t, largest_scale> copied_scale;
+    for (int tile = 0; tile < layout.tiles; ++tile) {
+      const std::int64_t codes = page * s.page_stride + data_offset(s.layout, slot) + tile * layout.tile;
+      const std::int64_t scale =
+          page * s.page_stride + scale_offset(s.layout, slot, s.page_size) + tile * layout.bytes_per_scale;
+      StoredTile stored{page, slot, tile, copied_codes.data(), copied_scale.data(), false, false, codes, scale};
+      if (seen.sparse) {
+        seen.sparse->copy(codes, layout.tile, copied_codes.data());
+        seen.sparse->copy(scale, layout.bytes_per_scale, copied_scale.data());
+      } else {
+        stored.codes = seen.pool.data() + codes;
+        stored.scale = seen.pool.data() + scale;
       }
-      for (int tile = 0; tile < layout.tiles; ++tile) {
-        const std::int64_t codes = page * s.page_stride + data_offset(s.layout, slot) + tile * layout.tile;
-        const std::int64_t scale =
-            page * s.page_stride + scale_offset(s.layout, slot, s.page_size) + tile * layout.bytes_per_scale;
-        StoredTile stored{page, slot, tile, seen.pool.data() + codes, seen.pool.data() + scale, false, false, codes, scale};
-        for (std::int32_t token = head; token != nobody; token = trial.expected.next[static_cast<std::size_t>(token)]) {
-          const std::uint8_t* row = trial.run->input.data() + token * s.row_stride;
-          for (int i = 0; i < layout.tile; ++i) {
-            const F32 x = element_to_f32(element_bits(row, s.input_type, tile * layout.tile + i), s.input_type);
-            stored.nan = stored.nan || f32_is_nan(x);
-            stored.infinite = stored.infinite || f32_is_infinity(x);
-          }
+      for (std::int32_t token = head; token != nobody; token = trial.expected.next[static_cast<std::size_t>(token)]) {
+        const std::uint8_t* row = trial.run->input.data() + token * s.row_stride;
+        for (int i = 0; i < layout.tile; ++i) {
+          const F32 x = element_to_f32(element_bits(row, s.input_type, tile * layout.tile + i), s.input_type);
+          stored.nan = stored.nan || f32_is_nan(x);
+          stored.infinite = stored.infinite || f32_is_infinity(x);
         }
-        take(stored);
       }
+      take(stored);
     }
-  }
+  });
 }
 
 // What `judge_tile(seen, stored, add)` has to say of the stored tiles, told through `add(text)`: that of the first run that

@@ -23,6 +23,9 @@ struct Trial {
   bool refused() const { return seen[0].outcome == Outcome::refused && seen[1].outcome == Outcome::refused; }
 
   std::int64_t bytes() const { return judged[0].bytes + judged[1].bytes; }
+  // Whether its pools are on the host, for properties that look at what was stored.
+  bool has_pools() const { return seen[0].has_pool() && seen[1].has_pool(); }
+
   std::int64_t explained() const { return judged[0].explained + judged[1].explained; }
   std::int64_t codes() const { return refused() ? 0 : judged[0].codes + judged[1].codes; }
 };
@@ -34,6 +37,13 @@ Trial try_case(Arena& arena, const Subject& subject, const Case& c, const Launch
 // What a kernel said when it failed, or when it refused under one poison and not under the other.
 std::optional<std::string> misbehaviour(const Trial& trial);
 
+// Whether `second` says more of a byte than `first`. What looks unwritten under one poison may be that poison's own value, and
+// so may a part of a row gone astray.
+inline bool says_more(const WrongByte& second, const WrongByte& first) {
+  return (first.wrong == Wrong::missing && second.wrong == Wrong::value) ||
+         (first.wrong == Wrong::stray && first.holds_token < 0 && second.holds_token >= 0);
+}
+
 // The wrong bytes of either run that `is_mine` picks, as one judgement in order of area and offset.
 template <class IsMine>
 Judgement wrong_of(const Trial& trial, IsMine is_mine) {
@@ -41,7 +51,10 @@ Judgement wrong_of(const Trial& trial, IsMine is_mine) {
   for (const Judgement& judged : trial.judged) {
     for (const WrongByte& wrong : judged.wrong) {
       if (is_mine(wrong)) {
-        found.insert({{wrong.area, wrong.offset}, wrong});
+        const auto [known, fresh] = found.try_emplace({wrong.area, wrong.offset}, wrong);
+        if (!fresh && says_more(wrong, known->second)) {
+          known->second = wrong;
+        }
       }
     }
   }
