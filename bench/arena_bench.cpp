@@ -1,15 +1,18 @@
-// Guarded memory and the judge on the GPU, next to a device copy and a memset of the same run.
+// Guarded memory, the judge on the GPU and the replacement of processes, next to a device copy and a memset of the same run.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <numeric>
 #include <random>
 
+#include "child_restart.h"
 #include "kvproof/device/cuda_poison.h"
 #include "kvproof/device/error.h"
+#include "kvproof/device/store_call.h"
 #include "kvproof/properties/cuda_judge.h"
 #include "kvproof/properties/describe.h"
 
@@ -128,9 +131,11 @@ Case random_case(Layout layout, std::int64_t pages, std::int64_t tokens) {
 struct Measured {
   double fill = 0;  // seconds
   double store = 0;
-  double judge = 0;
-  double prepare = 0;  // on the wall
-  std::int64_t bytes = 0;
+  double judge = 0;           // all that the judge compares
+  double judge_pool = 0;      // the pool and its guards alone
+  double prepare = 0;         // on the wall
+  std::int64_t bytes = 0;     // of the pool
+  std::int64_t compared = 0;  // by the judge: pool, guards, input, indices
 };
 
 Measured measure(Arena& arena, Stopwatch& watch, const Case& c, int repeats) {
@@ -138,8 +143,8 @@ Measured measure(Arena& arena, Stopwatch& watch, const Case& c, int repeats) {
   const std::vector<std::uint8_t> indices = index_bytes_of(c);
   const Expectation expected = expect(c, subject.dialect, subject.duplicates, Rows::left_out);
   const Poison poison{c.poison_seed, false};
-  const Observation seen = arena.run_in_place(subject, c.shape, c.input, indices, poison, Placement::end_flush);
-  const OnDevice& on = *seen.device;
+  Observation seen = arena.run_in_place(subject, c.shape, c.input, indices, poison, Placement::end_flush);
+  OnDevice& on = *seen.device;
   CudaJudge judge;
   Measured m;
   m.bytes = c.shape.pool_bytes();
@@ -150,23 +155,16 @@ Measured measure(Arena& arena, Stopwatch& watch, const Case& c, int repeats) {
   if (!verdict.holds()) {
     throw CannotRun(fmt::format("the judge finds {} wrong bytes: {}", verdict.wrong_bytes, summarise(verdict)));
   }
+  m.compared = verdict.bytes;
   m.judge = watch.seconds(on.stream, repeats, [&] { judge.start(expected, seen); });
+  const GuardedSpan input = on.input;
+  on.input.size = on.input.before = on.input.after = 0;
+  m.judge_pool = watch.seconds(on.stream, repeats, [&] { judge.start(expected, seen); });
+  on.input = input;
   m.fill = watch.seconds(on.stream, repeats, [&] {
     fill_poison_on_cuda(pool_poison(poison), -on.pool.before, on.pool.begin(), on.pool.all(), on.stream);
   });
-  kvproof_store_call call{};
-  call.size = sizeof call;
-  call.layout = static_cast<std::uint32_t>(c.shape.layout);
-  call.input = on.input.data;
-  call.index = on.indices.data;
-  call.index_type = static_cast<std::uint32_t>(c.shape.index_type);
-  call.tokens = c.shape.tokens;
-  call.input_row_stride = c.shape.row_stride;
-  call.cache = on.pool.data;
-  call.pages = c.shape.pages;
-  call.page_stride = c.shape.page_stride;
-  call.page_size = static_cast<std::int32_t>(c.shape.page_size);
-  call.stream = on.stream;
+  const kvproof_store_call call = store_call(c.shape, on.pool.data, on.input.data, on.indices.data, on.stream);
   const char* message = nullptr;
   m.store = watch.seconds(on.stream, repeats, [&] {
     if (subject.store(subject.state, &call, &message) != KVPROOF_STORED) {
@@ -176,7 +174,15 @@ Measured measure(Arena& arena, Stopwatch& watch, const Case& c, int repeats) {
   return m;
 }
 
-int bench() {
+void print_restarts(const std::string& planted) {
+  for (const char* device : {"host", "cuda"}) {
+    const bench::Restart restart = bench::child_restart(planted, device, 10);
+    fmt::print("child restart, {:<15} {:6.1f} ms on average, {:.1f} ms at most of {}; the first {:.1f} ms ({})\n", device,
+               restart.mean * 1e3, restart.slowest * 1e3, restart.times, restart.first * 1e3, restart.device);
+  }
+}
+
+int measure_all(const std::string& planted) {
   if (const std::string absence = cuda_absence(); !absence.empty()) {
     throw CannotRun(fmt::format("no GPU: {}", absence));
   }
@@ -205,7 +211,8 @@ int bench() {
     line(fmt::format("judge unowned, {}", name).c_str(), empty.bytes, empty.judge, device.copy, "copy's read rate");
     const std::int64_t full_pages = 2 * gib / production_page_stride(layout, 64);
     const Measured full = measure(arena, watch, random_case(layout, full_pages, full_pages * 64), 5);
-    line(fmt::format("judge fully written, {}", name).c_str(), full.bytes, full.judge, device.copy, "copy's read rate");
+    line(fmt::format("judge fully written, {}", name).c_str(), full.compared, full.judge, device.copy, "copy's read rate");
+    line("  its pool alone", full.bytes, full.judge_pool, device.copy, "copy's read rate");
     fmt::print("  a pool of {:.1f} GiB, {} tokens; preparing {:.0f} ms on the wall, among it {} rows encoded on the GPU\n",
                static_cast<double>(full.bytes) / gib, full_pages * 64, full.prepare * 1e3, full_pages * 64);
   }
@@ -228,15 +235,27 @@ int bench() {
   fmt::print("  fill {:.1f} ms, store {:.2f} ms, judge {:.1f} ms: {:.3f} s of GPU time; preparing {:.0f} ms on the wall\n",
              large.fill * 1e3, large.store * 1e3, large.judge * 1e3, total, large.prepare * 1e3);
   line("  judge", large.bytes, large.judge, device.copy, "copy's read rate");
+  if (planted.empty()) {
+    fmt::print("child restart: not measured, it needs --planted\n");
+  } else {
+    print_restarts(planted);
+  }
   return 0;
 }
 
 }  // namespace
 }  // namespace kvproof
 
-int main() {
+int main(int argc, char** argv) {
+  if (const int status = kvproof::bench::serve(argc, argv); status >= 0) {
+    return status;
+  }
+  CLI::App app("Guarded memory, the judge and child processes, next to a device copy of the same run");
+  std::string planted;
+  app.add_option("--planted", planted, "planted.so, for the time in which a process is replaced")->check(CLI::ExistingFile);
+  CLI11_PARSE(app, argc, argv);
   try {
-    return kvproof::bench();
+    return kvproof::measure_all(planted);
   } catch (const std::exception& error) {
     fmt::print(stderr, "arena_bench: {}\n", error.what());
     return 3;

@@ -1,9 +1,12 @@
-// The command: kvproof addresses | check | list | prove | replay | vectors.
+// The command, kvproof, and its subcommands.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "commands.h"
 #include "kvproof/device/child.h"
@@ -14,6 +17,17 @@ namespace {
 
 namespace cli = kvproof::cli;
 
+// The commands for people, in words.
+std::string command_names(CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](CLI::App* one) { return !one->get_group().empty(); })) {
+    names.push_back(command->get_name());
+  }
+  const std::string last = std::move(names.back());
+  names.pop_back();
+  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+}
+
 bool is_command(CLI::App& app, const std::string& word) {
   return !app.get_subcommands([&](CLI::App* command) { return command->check_name(word); }).empty();
 }
@@ -22,9 +36,7 @@ bool is_command(CLI::App& app, const std::string& word) {
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   // CLI11 answers --help before it looks at the words around it.
   if (argc > 1 && argv[1][0] != '-' && !is_command(app, argv[1])) {
-    fmt::print(stderr,
-               "kvproof: {}: no such command, expected addresses, check, list, prove, replay or vectors (see kvproof --help)\n",
-               argv[1]);
+    fmt::print(stderr, "kvproof: {}: no such command, expected {} (see kvproof --help)\n", argv[1], command_names(app));
     return cli::bad_input;
   }
   try {

@@ -5,11 +5,14 @@
 #include "planted/facts.h"
 
 // Planted kernels are many: plain loops, and functions apart, compile in a fraction of the time.
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define KVPROOF_PLAIN_LOOP _Pragma("unroll 1")
-#define KVPROOF_APART __noinline__ __host__ __device__
 #else
 #define KVPROOF_PLAIN_LOOP
+#endif
+#if defined(__CUDACC__)
+#define KVPROOF_APART __noinline__ __host__ __device__
+#else
 #define KVPROOF_APART __attribute__((noinline))
 #endif
 
@@ -122,10 +125,11 @@ KVPROOF_HD void encode_by(const Call& call, std::int64_t token, RowImage* image)
 
 // Whether a row comes out as from the right steps: then all such defects share one function.
 template <class Steps>
-inline constexpr bool encodes_right = &Steps::row == &Right::row&&& Steps::element == &Right::element&&& Steps::magnitude ==
-                                      &Right::magnitude&&& Steps::amax == &Right::amax&&& Steps::first_reduced ==
-                                      &Right::first_reduced&&& Steps::end_reduced == &Right::end_reduced&&& Steps::scale ==
-                                      &Right::scale&&& Steps::code == &Right::code&&& Steps::rope == &Right::rope;
+inline constexpr bool encodes_right = (&Steps::row == &Right::row) && (&Steps::element == &Right::element) &&
+                                      (&Steps::magnitude == &Right::magnitude) && (&Steps::amax == &Right::amax) &&
+                                      (&Steps::first_reduced == &Right::first_reduced) &&
+                                      (&Steps::end_reduced == &Right::end_reduced) && (&Steps::scale == &Right::scale) &&
+                                      (&Steps::code == &Right::code) && (&Steps::rope == &Right::rope);
 
 KVPROOF_APART inline void encode_right(const Call& call, std::int64_t token, RowImage* image) {
   encode_by<Right>(call, token, image);

@@ -51,8 +51,9 @@ void copy_slot(Memory& memory, const StoreShape& shape, bool with_pad, std::uint
   const auto page_of = [&](std::int64_t slot) { return slot / shape.page_size * shape.page_stride; };
   copy([&](std::int64_t slot) { return page_of(slot) + data_offset(shape.layout, slot % shape.page_size); },
        layout.data_bytes);
-  copy([&](std::int64_t slot) { return page_of(slot) + scale_offset(shape.layout, slot % shape.page_size, shape.page_size); },
-       layout.scale_bytes - (with_pad ? 0 : layout.pad));
+  copy(
+      [&](std::int64_t slot) { return page_of(slot) + scale_offset(shape.layout, slot % shape.page_size, shape.page_size); },
+      layout.scale_bytes - (with_pad ? 0 : layout.pad));
 }
 
 void fail_overrun(const SparsePool& pool, Observation& seen) {
@@ -91,6 +92,10 @@ Arena::Arena(std::unique_ptr<Memory> memory, const ArenaOptions& options) : memo
   }
   if (ground_ == nullptr) {
     ground_ = plain_ground(*memory_);
+    if (reason.empty() && memory_->kind() != MemoryKind::own) {
+      reason =
+          fmt::format("a reach of {} was asked for, far guards have at least {}", mib(options.reach), mib(smallest_reach));
+    }
     note_ = reason.empty() ? "" : fmt::format("plain guards: {}", reason);
   }
 }

@@ -97,13 +97,15 @@ class Check(Command):
         self.assertGreater(result["codes"], 100_000)
         self.assertGreater(result["bytes"], 10_000_000)
         codes = f"{result['codes'] / 1e3:.1f} k" if result["codes"] < 1_000_000 else f"{result['codes'] / 1e6:.1f} M"
-        self.assertRegex(text, r"holds: 6 of 6 properties hold over 1 kernel\n")
-        self.assertIn(f"compared: 150 cases (0 refused), {codes} codes, {result['bytes'] / 1e6:.1f} MB on host\n", text)
+        properties = len(result["kernels"][0]["properties"])
+        self.assertGreater(properties, 20)
+        self.assertIn(f"holds: {properties} of {properties} properties hold over 1 kernel\n", text)
+        self.assertIn(f"compared: {25 * properties} cases (0 refused), {codes} codes, {result['bytes'] / 1e6:.1f} MB on host\n", text)
         self.assertIn("seed 0x2a", text)
 
     def test_the_example_plug_in_holds(self):
         text = self.run_it("check", "--kernel", plugin("example"), "--cases", "100", "--seed", "3").stdout
-        self.assertIn("holds: 11 of 11 properties hold over 2 kernels", text)
+        self.assertRegex(text, r"holds: (\d\d) of \1 properties hold over 2 kernels\n")
 
     def test_a_declared_error_is_counted_and_shown_and_an_undeclared_one_fails(self):
         line = r"(?m)^  \S+ ?k? codes explained by the declared error of 1 ulp, e\.g\. code of page \d+ slot .* found 0x"
@@ -166,7 +168,7 @@ class BadInput(Command):
     def test_usage(self):
         self.complains(words=["--help"])
         self.complains("chekc", words=["chekc", "--help"])
-        self.complains("chekc", "--help", words=["chekc", "check, list, replay or vectors"])
+        self.complains("chekc", "--help", words=["chekc", "expected addresses, check, ", " or vectors"])
         self.complains("check", "--budget", "0", words=["--budget", "more than 0"])
         self.complains("check", "--budget", "1e300", words=["--budget", "at most 1000000"])
         self.complains("check", "--kernel", "", words=["--kernel", "empty"])

@@ -81,6 +81,26 @@ TEST_F(GpuArena, has_mirrors_of_eight_gibibytes) {
   EXPECT_TRUE(arena.runs_in_place()) << arena.device();
 }
 
+// What a device without the virtual memory interface gets.
+TEST_F(GpuArena, plain_guards_say_that_they_are_and_see_what_is_near) {
+  Arena plain(cuda_memory(), {0});
+  EXPECT_EQ(plain.reach(), 0);
+  EXPECT_FALSE(plain.runs_in_place());
+  EXPECT_NE(plain.device().find("plain guards: "), std::string::npos) << plain.device();
+  const Case c = small();
+  const Trial right = try_case(plain, strict(Layout::flashmla), c);
+  EXPECT_TRUE(right.judged[0].holds() && right.judged[1].holds());
+  EXPECT_GT(right.judged[0].codes, 0);
+  for (const std::int64_t distance : {std::int64_t{-1}, std::int64_t{-36864}, c.shape.pool_bytes()}) {
+    Altered altered{strict(Layout::flashmla),
+                    [&](const kvproof_store_call& call) { flip(pool_of(call) + distance, 0xFF, call.stream); }};
+    const Trial trial = try_case(plain, subject_of(altered), c);
+    ASSERT_EQ(trial.judged[0].wrong_bytes, 1) << distance;
+    EXPECT_EQ(trial.judged[0].wrong[0].offset, distance);
+    EXPECT_EQ(trial.judged[0].wrong[0].modulo, 0);
+  }
+}
+
 TEST_F(GpuArena, a_right_store_passes) {
   for (const Layout layout : {Layout::flashmla, Layout::indexer}) {
     const Case c = case_of(layout, 4, 64, production_page_stride(layout, 64), {3, 200, -1, 255, 0});

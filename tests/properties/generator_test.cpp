@@ -78,7 +78,8 @@ TEST(Generator, EveryClassOfValuesIsDrawn) {
     for (const int weight : property.focus.values) {
       drawn += weight > 0 ? 1 : 0;
     }
-    EXPECT_GE(drawn, 8) << property.name;  // an aim is a weight, not a blinker
+    // An aim is a weight, not a blinker; runs that are compared with each other may leave out values without an order.
+    EXPECT_GE(drawn, property.over_runs == nullptr ? 8 : 5) << property.name;
   }
 }
 

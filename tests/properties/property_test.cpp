@@ -57,11 +57,15 @@ TEST_F(PropertyTest, AllHoldForTheModel) {
         continue;
       }
       const PropertyResult result = check(subject, property);
-      EXPECT_TRUE(result.holds()) << property.name << ": " << (result.holds() ? "" : result.failure->breach.places.front());
+      EXPECT_TRUE(result.holds()) << property.name << ": " << (result.holds() ? "" : result.failure->breach.summary);
       EXPECT_EQ(result.cases, 400);
       EXPECT_EQ(result.refused, 0);
-      EXPECT_GT(result.bytes, 400 * 100'000);
-      EXPECT_GT(result.codes, 100'000) << property.name;
+      // Runs that are compared with each other are many and small; a batch without tokens has no codes.
+      const bool judged = property.over_runs == nullptr;
+      EXPECT_GT(result.bytes, judged ? 400 * 100'000 : 100'000) << property.name;
+      if (property.name != no_tokens_touch_nothing().name) {
+        EXPECT_GT(result.codes, judged ? 100'000 : 10'000) << property.name;
+      }
     }
   }
 }
@@ -110,7 +114,10 @@ TEST_F(PropertyTest, OneDefectBreaksNoOtherPromise) {
     if (!property.applies_to(subject)) {
       continue;
     }
-    EXPECT_EQ(check(subject, property).holds(), property.name != untouched_bytes_stay().name) << property.name;
+    // A sequence is judged as a whole, every byte of it.
+    const bool sees_pads =
+        property.name == untouched_bytes_stay().name || property.name == sequences_follow_the_model().name;
+    EXPECT_EQ(check(subject, property).holds(), !sees_pads) << property.name;
   }
 }
 

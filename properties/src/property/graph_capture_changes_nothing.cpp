@@ -24,7 +24,8 @@ bool applies(const Subject& subject) { return subject.memory == MemoryKind::cuda
 
 const Property& graph_capture_changes_nothing() {
   static const Property property{
-      "graph_capture_changes_nothing", "a call captured into a CUDA graph stores at every launch what it stores by itself",
+      "graph_capture_changes_nothing",
+      "a call captured into a CUDA graph stores at every launch what it stores by itself",
       "work on another stream or on the host that is done at capture only, a counter that is reset once: decoding runs from "
       "graphs, tests do not",
       [] {

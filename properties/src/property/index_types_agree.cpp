@@ -36,7 +36,8 @@ bool applies(const Subject& subject) {
 
 const Property& index_types_agree() {
   static const Property property{
-      "index_types_agree", "int32 and int64 indices of the same values leave the same bytes",
+      "index_types_agree",
+      "int32 and int64 indices of the same values leave the same bytes",
       "int64 read as pairs of int32, -1 zero-extended to 2^32-1: each type's own test passes, with its own expectation",
       [] {
         CaseFocus focus;

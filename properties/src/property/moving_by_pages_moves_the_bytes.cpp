@@ -42,8 +42,8 @@ std::optional<Breach> over_runs(Rig& rig) {
         const std::uint8_t a = one->bytes[static_cast<std::size_t>(at + i)];
         const std::uint8_t b = two->bytes[static_cast<std::size_t>(moved_at + i)];
         if (a != b) {
-          differences.add(fmt::format("{}: 0x{:02x}, and 0x{:02x} {} pages further", place_in_pool(here.shape, at + i), a, b,
-                                      by));
+          differences.add(
+              fmt::format("{}: 0x{:02x}, and 0x{:02x} {} pages further", place_in_pool(here.shape, at + i), a, b, by));
         }
       }
     };
@@ -58,7 +58,8 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& moving_by_pages_moves_the_bytes() {
   static const Property property{
-      "moving_by_pages_moves_the_bytes", "the same rows some pages further leave the same bytes there",
+      "moving_by_pages_moves_the_bytes",
+      "the same rows some pages further leave the same bytes there",
       "an unpadded or fixed page stride, an address that wraps, page 0 done right by luck: tests use one page",
       [] {
         CaseFocus focus;

@@ -28,21 +28,22 @@ std::optional<Breach> over_runs(Rig& rig) {
 }  // namespace
 
 const Property& no_tokens_touch_nothing() {
-  static const Property property{
-      "no_tokens_touch_nothing", "a call of no tokens writes nothing, or is refused; its pointers may be null",
-      "a grid of no blocks is a launch error that the next call reports; N - 1 of N = 0 as the last token: engines make such "
-      "calls when a rank has no work, tests do not",
-      [] {
-        CaseFocus focus;
-        focus.indices = {2, 3, 1, 1, 0, 0, 1, 0};
-        focus.most_tokens = 12;
-        focus.fresh_rows = false;
-        return focus;
-      }(),
-      nullptr,
-      nullptr,
-      "every kernel",
-      over_runs};
+  static const Property property{"no_tokens_touch_nothing",
+                                 "a call of no tokens writes nothing, or is refused; its pointers may be null",
+                                 "a grid of no blocks is a launch error that the next call reports; N - 1 of N = 0 as the "
+                                 "last token: engines make such "
+                                 "calls when a rank has no work, tests do not",
+                                 [] {
+                                   CaseFocus focus;
+                                   focus.indices = {2, 3, 1, 1, 0, 0, 1, 0};
+                                   focus.most_tokens = 12;
+                                   focus.fresh_rows = false;
+                                   return focus;
+                                 }(),
+                                 nullptr,
+                                 nullptr,
+                                 "every kernel",
+                                 over_runs};
   return property;
 }
 

@@ -25,7 +25,8 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& permuting_tokens_changes_nothing() {
   static const Property property{
-      "permuting_tokens_changes_nothing", "tokens in another order, each with its index, leave the same bytes",
+      "permuting_tokens_changes_nothing",
+      "tokens in another order, each with its index, leave the same bytes",
       "a row paired with its neighbour's index, a first or last token that is special: tests store in order, 0 to N-1",
       [] {
         CaseFocus focus;

@@ -17,8 +17,8 @@ std::optional<Breach> over_runs(Rig& rig) {
   for (int number = 2; number <= runs_of(rig.given()); ++number) {
     const auto again = rig.run(rig.given());
     if (!again) {
-      throw Misbehaved(fmt::format("the kernel refused run {} of a call that it had stored: {}", number,
-                                   rig.counts().refusal));
+      throw Misbehaved(
+          fmt::format("the kernel refused run {} of a call that it had stored: {}", number, rig.counts().refusal));
     }
     if (auto breach = pools_differ(rig, *first, *again, "in the first run", fmt::format("in run {}", number))) {
       return breach;
@@ -31,7 +31,8 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& repeated_runs_agree() {
   static const Property property{
-      "repeated_runs_agree", "a call made twice, or a hundred times, leaves the same bytes every time",
+      "repeated_runs_agree",
+      "a call made twice, or a hundred times, leaves the same bytes every time",
       "a race between the lanes of a tile, scratch that is not cleared, a result that drifts after the k-th launch: a test "
       "runs once",
       [] {

@@ -97,8 +97,8 @@ std::optional<Breach> over_runs(Rig& rig) {
       for (int i = tile * layout.tile; i < (tile + 1) * layout.tile; ++i) {
         if (one->data(slot)[i] != two->data(slot)[i]) {
           differences.add(fmt::format("{}: 0x{:02x}, and 0x{:02x} of 2^{} times the tile",
-                                      place_in_pool(c.shape, one->data_at(slot) + i), one->data(slot)[i],
-                                      two->data(slot)[i], shift));
+                                      place_in_pool(c.shape, one->data_at(slot) + i), one->data(slot)[i], two->data(slot)[i],
+                                      shift));
         }
       }
       const std::uint32_t before = scale_at(*one, slot, tile, layout);

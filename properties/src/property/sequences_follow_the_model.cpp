@@ -167,7 +167,8 @@ const Property& sequences_follow_the_model() {
   static const Property property{
       "sequences_follow_the_model",
       "after an engine has appended, overwritten, copied, evicted and padded in one pool, every row is the model's",
-      "a slot that keeps part of its earlier row, a call that relies on what the last one left: tests store once, to a fresh pool",
+      "a slot that keeps part of its earlier row, a call that relies on what the last one left: tests store once, to a "
+      "fresh pool",
       [] {
         CaseFocus focus;
         focus.most_tokens = 48;

@@ -40,16 +40,15 @@ std::optional<Breach> over_runs(Rig& rig) {
         const std::uint8_t two = minus->data(slot)[i];
         if (two != negated(one, c.shape.fp8)) {
           differences.add(fmt::format("{}: 0x{:02x}, and 0x{:02x} of -x, expected 0x{:02x}",
-                                      place_in_pool(c.shape, plus->data_at(slot) + i), one, two,
-                                      negated(one, c.shape.fp8)));
+                                      place_in_pool(c.shape, plus->data_at(slot) + i), one, two, negated(one, c.shape.fp8)));
         }
       }
       for (int i = tile * layout.bytes_per_scale; i < (tile + 1) * layout.bytes_per_scale; ++i) {
         const std::uint8_t one = plus->scales(slot)[i];
         const std::uint8_t two = minus->scales(slot)[i];
         if (one != two) {
-          differences.add(fmt::format("{}: 0x{:02x}, and 0x{:02x} of -x", place_in_pool(c.shape, plus->scales_at(slot) + i),
-                                      one, two));
+          differences.add(
+              fmt::format("{}: 0x{:02x}, and 0x{:02x} of -x", place_in_pool(c.shape, plus->scales_at(slot) + i), one, two));
         }
       }
     }
@@ -61,8 +60,10 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& sign_symmetry() {
   static const Property property{
-      "sign_symmetry", "a finite tile of -x has the scale of x and its codes with the sign turned; e4m3fnuz has no -0",
-      "amax of signed values, rounding towards one side, a clamp at one end: random values hide a wrong side behind the other",
+      "sign_symmetry",
+      "a finite tile of -x has the scale of x and its codes with the sign turned; e4m3fnuz has no -0",
+      "amax of signed values, rounding towards one side, a clamp at one end: random values hide a wrong side behind the "
+      "other",
       [] {
         CaseFocus focus;
         focus.values = finite_values;

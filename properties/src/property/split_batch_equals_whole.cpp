@@ -28,7 +28,8 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& split_batch_equals_whole() {
   static const Property property{
-      "split_batch_equals_whole", "a batch stored in up to four calls leaves the bytes of one call",
+      "split_batch_equals_whole",
+      "a batch stored in up to four calls leaves the bytes of one call",
       "the last block not masked, a tail that a vector loop drops, state left from call to call: a test makes one call of a "
       "round size",
       [] {

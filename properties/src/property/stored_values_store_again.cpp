@@ -22,8 +22,7 @@ Case loaded_case(const Case& c, const PoolAfter& stored, std::vector<bool>& load
       std::vector<std::uint32_t> patterns;
       bool held = true;
       for (int i = tile * layout.tile; i < (tile + 1) * layout.tile; ++i) {
-        const F32 value =
-            load_value(stored.bytes.data(), c.shape, slot / c.shape.page_size, slot % c.shape.page_size, i);
+        const F32 value = load_value(stored.bytes.data(), c.shape, slot / c.shape.page_size, slot % c.shape.page_size, i);
         held = held && f32_is_finite(value);
         patterns.push_back(held ? pattern_near(value, c.shape.input_type) : 0);
         held = held && element_to_f32(patterns.back(), c.shape.input_type) == value;
@@ -53,7 +52,8 @@ std::optional<Breach> over_runs(Rig& rig) {
   if (!twice) {
     return std::nullopt;
   }
-  const std::uint8_t half_limit = fp8_limit_code(c.shape.fp8, dialect_limit(rig.subject().dialect, c.shape.fp8) / 2);
+  constexpr int one_binade = 8;  // codes
+  const int half_limit = fp8_limit_code(c.shape.fp8, dialect_limit(rig.subject().dialect, c.shape.fp8)) - one_binade;
   Differences differences;
   for_each_row(*once, *twice, [&](std::int64_t token, std::int64_t slot) {
     for (int tile = 0; tile < layout.tiles; ++tile) {
@@ -74,8 +74,8 @@ std::optional<Breach> over_runs(Rig& rig) {
         // An amax that was rounded down to half of the limit fits the scale a binade lower: then the codes double.
         const bool same = largest == half_limit ? value(*once) == value(*twice) : one == two;
         if (!same) {
-          differences.add(fmt::format("{}: 0x{:02x}, and 0x{:02x} when stored again", place_in_pool(c.shape, once->data_at(slot) + i),
-                                      one, two));
+          differences.add(fmt::format("{}: 0x{:02x}, and 0x{:02x} when stored again",
+                                      place_in_pool(c.shape, once->data_at(slot) + i), one, two));
         }
       }
       for (int i = tile * layout.bytes_per_scale; largest != half_limit && i < (tile + 1) * layout.bytes_per_scale; ++i) {

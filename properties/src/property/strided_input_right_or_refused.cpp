@@ -33,7 +33,8 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& strided_input_right_or_refused() {
   static const Property property{
-      "strided_input_right_or_refused", "rows further apart than they are long give the bytes of dense rows, or a refusal",
+      "strided_input_right_or_refused",
+      "rows further apart than they are long give the bytes of dense rows, or a refusal",
       "an input stride that is ignored: a slice of a fused projection is strided, a tensor made for a test is not",
       [] {
         CaseFocus focus;

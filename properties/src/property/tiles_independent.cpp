@@ -42,8 +42,8 @@ std::optional<Breach> over_runs(Rig& rig) {
         const std::uint8_t one = before->bytes[static_cast<std::size_t>(i)];
         const std::uint8_t two = after->bytes[static_cast<std::size_t>(i)];
         if (one != two) {
-          differences.add(fmt::format("{}: 0x{:02x}, and 0x{:02x} when other tiles changed", place_in_pool(c.shape, i), one,
-                                      two));
+          differences.add(
+              fmt::format("{}: 0x{:02x}, and 0x{:02x} when other tiles changed", place_in_pool(c.shape, i), one, two));
         }
       }
     };

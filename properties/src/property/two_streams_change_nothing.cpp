@@ -32,7 +32,8 @@ bool applies(const Subject& subject) { return subject.memory == MemoryKind::cuda
 
 const Property& two_streams_change_nothing() {
   static const Property property{
-      "two_streams_change_nothing", "two halves of a batch, stored on two streams at once, leave the bytes of the batch",
+      "two_streams_change_nothing",
+      "two halves of a batch, stored on two streams at once, leave the bytes of the batch",
       "one scratch buffer for all launches, a launch on the default stream: with overlapped prefill and decode, rows of one "
       "show up in the other",
       [] {
