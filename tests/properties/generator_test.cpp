@@ -107,7 +107,7 @@ TEST(Generator, FarCasesPassTwoFourAndEightGibibytes) {
   elsewhere.memory = MemoryKind::own;  // its gigabytes would be copied to and fro
   ASSERT_FALSE(far_rows_land().applies_to(elsewhere));
   elsewhere = subject;
-  elsewhere.dialect.offset_width = Width::int32;  // outside its contract
+  elsewhere.dialect.offset_width = Width::uint32;  // outside its contract
   ASSERT_FALSE(far_rows_land().applies_to(elsewhere));
   Draw draw(13);
   int past_2_gib = 0;
