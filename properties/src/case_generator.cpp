@@ -103,7 +103,7 @@ void draw_page_across(Draw& draw, StoreShape& s) {
 // sixteen tokens reaches all places where an offset may wrap.
 void draw_far_shape(Draw& draw, StoreShape& s) {
   const std::int64_t smallest = production_page_stride(s.layout, s.page_size);
-  const std::int64_t wanted = draw.between(3 * gibibyte, 9 * gibibyte);
+  const std::int64_t wanted = draw.of({draw.between(3 * gibibyte, 9 * gibibyte), 9 * gibibyte});
   switch (draw.below(8)) {
     case 0:
       s.page_stride = smallest;  // the pool of one layer
