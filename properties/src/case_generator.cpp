@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <set>
 
 namespace kvproof {
@@ -144,6 +145,28 @@ std::vector<std::int64_t> draw_far_indices(Draw& draw, const StoreShape& s, std:
   return indices;
 }
 
+// The size from which a case of large shapes has a large batch: one of the 25 cases that RapidCheck grows.
+constexpr int large_batch_size = 96;
+
+void draw_large_shape(Draw& draw, const Subject& subject, StoreShape& s) {
+  if (subject.page_sizes.empty()) {
+    s.page_size = draw.of<std::int64_t>({257, 320, 512, 1000, 1024, 4095, 4096, draw.between(257, 4096)});
+    s.pages = draw.between(1, 2);
+    s.page_stride = draw_page_stride(draw, s.layout, s.page_size);
+  }
+}
+
+// Each token to a slot of its own.
+std::vector<std::int64_t> draw_large_batch(Draw& draw, StoreShape& s) {
+  const std::int64_t tokens = draw.of<std::int64_t>({65'535, 65'536, 65'537, draw.between(65'538, 66'000)});
+  s.pages = tokens / s.page_size + 1;
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(s.capacity()));
+  std::iota(indices.begin(), indices.end(), 0);
+  draw.shuffle(indices);
+  indices.resize(static_cast<std::size_t>(tokens));
+  return indices;
+}
+
 // A rotation may carry a rope NaN of a wider type among the codes, or the other way round.
 bool rows_may_rotate(const Subject& subject) {
   return subject.dialect.nan != NanCode::unstated && subject.dialect.infinity != Infinity::unstated;
@@ -164,10 +187,18 @@ Case draw_case(Draw& draw, const Subject& subject, const CaseFocus& focus, int s
   if (focus.far_pools) {
     draw_far_shape(draw, s);
   }
-  c.indices = focus.far_pools ? draw_far_indices(draw, s, std::max<std::int64_t>(1, draw_tokens(draw, focus, size)))
-                              : draw_indices(draw, static_cast<IndexPattern>(draw.weighted(focus.indices)), subject,
-                                             draw_tokens(draw, focus, size), s.pages, s.page_size,
-                                             focus.extreme_indices ? std::optional(s.index_type) : std::nullopt);
+  if (focus.large_shapes) {
+    draw_large_shape(draw, subject, s);
+  }
+  if (focus.far_pools) {
+    c.indices = draw_far_indices(draw, s, std::max<std::int64_t>(1, draw_tokens(draw, focus, size)));
+  } else if (focus.large_shapes && size >= large_batch_size) {
+    c.indices = draw_large_batch(draw, s);
+  } else {
+    c.indices = draw_indices(draw, static_cast<IndexPattern>(draw.weighted(focus.indices)), subject,
+                             draw_tokens(draw, focus, size), s.pages, s.page_size,
+                             focus.extreme_indices ? std::optional(s.index_type) : std::nullopt);
+  }
   s.tokens = static_cast<std::int64_t>(c.indices.size());
   s.row_stride = draw_row_stride(draw, s);
   CaseFocus values = focus;

@@ -14,6 +14,7 @@ std::span<const Property> properties() {
                                          untouched_bytes_stay(),
                                          input_and_indices_stay(),
                                          far_rows_land(),
+                                         large_shapes_land(),
                                          tiles_independent(),
                                          permuting_tokens_changes_nothing(),
                                          split_batch_equals_whole(),

@@ -21,6 +21,8 @@ struct CaseFocus {
   bool fresh_rows = true;
   // Pools of 3 to 9 GiB: few pages far apart, as a cache that packs layers has them, or many near each other.
   bool far_pools = false;
+  // Pages of 257 to 4,096 slots where the subject takes them, and at the largest sizes a batch of about 65,536 tokens.
+  bool large_shapes = false;
   // Invalid indices may be anything their type holds, not only what lands near the pool: for isolated kernels.
   bool extreme_indices = false;
 };

@@ -52,6 +52,7 @@ const Property& no_nan_code();
 const Property& untouched_bytes_stay();
 const Property& input_and_indices_stay();
 const Property& far_rows_land();
+const Property& large_shapes_land();
 const Property& tiles_independent();
 const Property& permuting_tokens_changes_nothing();
 const Property& split_batch_equals_whole();
