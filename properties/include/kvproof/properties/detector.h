@@ -1,4 +1,5 @@
-// A detector: what a property of the check can see of a defect. A property that sees two kinds of things is two detectors.
+// A detector: what a property of the check can see of a defect. A property that sees two kinds of things is two detectors, and
+// properties that see the same kind are one.
 #pragma once
 
 #include <span>
@@ -9,6 +10,7 @@
 namespace kvproof {
 
 struct Detector {
+  char letter;
   std::string_view name;
   std::string_view sees;  // one sentence
   bool (*caught)(const Property& property, const Breach& breach);

@@ -1,0 +1,96 @@
+#include "kvproof/properties/examination.h"
+
+namespace kvproof {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int more_cases = 4;  // times as many, each time that properties are asked again
+
+class Examiner {
+ public:
+  Examiner(CaseRunner& runner, const Subject& subject, const ExaminationOptions& options)
+      : runner_(runner), subject_(subject), options_(options) {
+    found_.seen.assign(detectors().size(), false);
+  }
+
+  Examination work() {
+    const Clock::time_point stop = start_ + std::chrono::duration_cast<Clock::duration>(options_.budget);
+    int cases = options_.cases;
+    std::uint64_t seed = options_.seed;
+    bool ended = all(cases, seed, options_.large_shapes);
+    if (!ended && !found_.caught() && !options_.large_shapes && options_.insist) {
+      ended = ask(large_shapes_land(), cases, seed);
+    }
+    while (options_.insist && !ended && !found_.caught() && Clock::now() < stop) {
+      cases *= more_cases;
+      ended = all(cases, ++seed, false);
+    }
+    if (!found_.caught()) {
+      found_.seconds = since_start();
+    }
+    return found_;
+  }
+
+ private:
+  double since_start() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  // Whether the kernel ended the process: then there is no more to be seen of it.
+  bool all(int cases, std::uint64_t seed, bool large_shapes) {
+    for (const Property& property : properties()) {
+      if (!property.applies_to(subject_) || (property.name == large_shapes_land().name && !large_shapes)) {
+        continue;
+      }
+      if (ask(property, cases, seed)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool ask(const Property& property, int cases, std::uint64_t seed) {
+    CheckOptions check;
+    check.seed = seed;
+    check.cases = cases;
+    check.shrink_budget = std::chrono::duration<double>(0);
+    check.save.clear();
+    const PropertyResult result = check_property(runner_, subject_, property, check, [](const PropertyResult&) {});
+    found_.cases += result.cases;
+    found_.codes += result.codes;
+    if (result.holds()) {
+      return false;
+    }
+    const Breach& breach = result.failure->breach;
+    for (std::size_t i = 0; i < detectors().size(); ++i) {
+      found_.seen[i] = found_.seen[i] || detectors()[i].caught(property, breach);
+    }
+    if (!found_.caught()) {
+      found_.property = property.name;
+      found_.summary = breach.summary;
+      found_.seconds = since_start();
+    }
+    return breach.ended;
+  }
+
+  CaseRunner& runner_;
+  const Subject& subject_;
+  const ExaminationOptions& options_;
+  const Clock::time_point start_ = Clock::now();
+  Examination found_;
+};
+
+}  // namespace
+
+std::string Examination::letters() const {
+  std::string all;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    all += seen[i] ? detectors()[i].letter : '.';
+  }
+  return all;
+}
+
+Examination examine(CaseRunner& runner, const Subject& subject, const ExaminationOptions& options) {
+  return Examiner(runner, subject, options).work();
+}
+
+}  // namespace kvproof
