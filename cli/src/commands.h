@@ -21,6 +21,7 @@ void add_check(CLI::App& app, Chosen& chosen);
 void add_list(CLI::App& app, Chosen& chosen);
 void add_prove(CLI::App& app, Chosen& chosen);
 void add_replay(CLI::App& app, Chosen& chosen);
+void add_selftest(CLI::App& app, Chosen& chosen);
 void add_vectors(CLI::App& app, Chosen& chosen);
 void add_worker(CLI::App& app, Chosen& chosen);
 

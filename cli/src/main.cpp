@@ -90,6 +90,7 @@ int main(int argc, char** argv) {
   cli::add_list(app, chosen);
   cli::add_prove(app, chosen);
   cli::add_replay(app, chosen);
+  cli::add_selftest(app, chosen);
   cli::add_vectors(app, chosen);
   cli::add_worker(app, chosen);
   const std::optional<int> over = parse(app, argc, argv);
