@@ -138,7 +138,7 @@ void expect_both_places_watched(const Machine& machine, Arena& arena, const Case
     ASSERT_LE(wrong.wrong_bytes, count) << from - down;
     for (const WrongByte& byte : wrong.wrong) {
       EXPECT_NE(byte.wrong, Wrong::missing);  // nobody's byte, or another token's
-      EXPECT_EQ(byte.area, from - down < 0 ? Area::guard_before_pool : Area::pool);
+      EXPECT_EQ(byte.area, byte.offset < 0 ? Area::guard_before_pool : Area::pool);
       const std::int64_t off = byte.modulo == 0 ? byte.offset - (from - down) : (byte.offset - (from - down)) % byte.modulo;
       EXPECT_GE(off, 0) << byte.offset;
       EXPECT_LT(off, count) << byte.offset;
