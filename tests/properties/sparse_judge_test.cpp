@@ -68,6 +68,14 @@ class SparseJudge : public testing::Test {
     return wrong_of(trial, [](const WrongByte&) { return true; });
   }
 
+  static Judgement of_one_owner(const Trial& trial) {
+    return wrong_of(trial, [](const WrongByte& wrong) { return wrong.contenders <= 1; });
+  }
+
+  static std::int64_t contended(const Trial& trial) {
+    return wrong_of(trial, [](const WrongByte& wrong) { return wrong.contenders > 1; }).wrong_bytes;
+  }
+
   Arena sparse_{host_memory(), ArenaOptions{64 * mib, 0}};
   Arena dense_{host_memory(), ArenaOptions{64 * mib, 64 * mib}};
   Store store_;
@@ -118,7 +126,8 @@ TEST_F(SparseJudge, FindsWhatTheDenseJudgeFinds) {
   std::int64_t missing = 0;
   std::int64_t strays = 0;
   std::int64_t rows = 0;
-  std::int64_t contended = 0;
+  std::int64_t known_rows = 0;
+  std::int64_t contended_bytes = 0;
   for (int i = 0; i < 1500; ++i) {
     const Layout layout = i % 2 == 0 ? Layout::flashmla : Layout::indexer;
     const std::int64_t page_size = draw.of({1, 2, 3, 7, 64});
@@ -144,32 +153,38 @@ TEST_F(SparseJudge, FindsWhatTheDenseJudgeFinds) {
     const Trial here = trial(sparse_, c, kernel, pad, duplicates);
     ASSERT_TRUE(here.seen[0].sparse.has_value());
     ASSERT_FALSE(there.seen[0].sparse.has_value());
-    const Judgement wanted = all_wrong(there);
-    const Judgement found = all_wrong(here);
+    const Judgement wanted = of_one_owner(there);
+    const Judgement found = of_one_owner(here);
     for (std::size_t k = 0; k < std::min(found.wrong.size(), wanted.wrong.size()); ++k) {
       const WrongByte& a = wanted.wrong[k];
       const WrongByte& b = found.wrong[k];
       ASSERT_EQ(a.offset, b.offset) << i << "\n" << describe(a, c, dialect) << "\n" << describe(b, c, dialect);
       const bool same = a.area == b.area && a.wrong == b.wrong && a.page == b.page && a.place.region == b.place.region &&
-                        a.contenders == b.contenders && a.holds_token == b.holds_token && a.holds_tile == b.holds_tile &&
-                        (a.contenders > 1 || a.token == b.token) &&
-                        (a.contenders > 1 || a.wrong == Wrong::stray || a.expected == b.expected) &&
+                        a.contenders == b.contenders &&
+                        a.token == b.token && (a.wrong == Wrong::stray || a.expected == b.expected) &&
                         (a.wrong == Wrong::missing || a.found == b.found);
       ASSERT_TRUE(same) << i << "\n" << describe(a, c, dialect) << "\n" << describe(b, c, dialect);
       missing += a.wrong == Wrong::missing ? 1 : 0;
       strays += a.wrong == Wrong::stray ? 1 : 0;
       rows += a.holds_token >= 0 ? 1 : 0;
-      contended += a.contenders > 1 ? 1 : 0;
+      known_rows += a.holds_token >= 0 && a.holds_token == b.holds_token && a.holds_tile == b.holds_tile ? 1 : 0;
     }
     ASSERT_EQ(found.wrong.size(), wanted.wrong.size()) << i << " " << describe_call(c);
     EXPECT_EQ(here.codes(), there.codes());
     compared += found.wrong_bytes;
+    // Which contender comes nearest to what was there before depends on that.
+    const std::int64_t torn = contended(there);
+    EXPECT_LE(contended(here), torn);
+    EXPECT_GE(contended(here), torn * 9 / 10) << describe_call(c);
+    contended_bytes += torn;
   }
   EXPECT_GT(compared, 100'000);
   EXPECT_GT(missing, 10'000);
   EXPECT_GT(strays, 50'000);
   EXPECT_GT(rows, 20'000);
-  EXPECT_GT(contended, 1000);
+  // A zero of a row gone astray is seen under the other poison alone; there one byte in 256 may hide.
+  EXPECT_GT(known_rows, rows * 98 / 100);
+  EXPECT_GT(contended_bytes, 1000);
 }
 
 // Ten gigabytes of which a row is stored; 1,024 pages of a token in as many gigabytes have room for strays.
