@@ -39,7 +39,7 @@ struct Options {
   int seeds = 1;
   int jobs = 0;  // 0: the number of cores, at most 4 on a GPU
   double budget = 30;
-  double case_seconds = 1;
+  double case_seconds = 5;
   std::string json;
   std::string matrix;
   std::string against;
@@ -463,7 +463,7 @@ void add_selftest(CLI::App& app, Chosen& chosen) {
                    "Time for one case before its kernel counts as one that does not return: seconds, or with s, ms, m or h")
       ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}))
       ->check(CLI::Range(0.001, 86400.0))
-      ->default_str("1s");
+      ->default_str("5s");
   command->add_option("--jobs", options->jobs, "Kernels at a time (default: one a core, at most 4 on a GPU)")
       ->check(CLI::Range(1, 256));
   command->add_option("--against", options->against, "Fail where this matrix has an entry that is no longer caught")
