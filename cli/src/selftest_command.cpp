@@ -391,6 +391,7 @@ class Selftest {
                              {"seconds", found.seconds},
                              {"property", found.property},
                              {"summary", found.summary},
+                             {"failed", found.failed},
                              {"caught_by", names_of(found.seen)}});
         }
       }

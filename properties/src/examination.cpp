@@ -64,6 +64,9 @@ class Examiner {
     for (std::size_t i = 0; i < detectors().size(); ++i) {
       found_.seen[i] = found_.seen[i] || detectors()[i].caught(property, breach);
     }
+    if (!breach.ended) {
+      found_.failed.emplace_back(property.name);
+    }
     if (!found_.caught()) {
       found_.property = property.name;
       found_.summary = breach.summary;

@@ -1,0 +1,108 @@
+"""kvproof selftest: every planted defect is caught as the matrix has it, and selftest itself fails where it must.
+
+    python3 selftest_test.py --kvproof KVPROOF --planted planted.so --plugins DIR --matrix MATRIX.json
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+KVPROOF, PLANTED, PLUGINS, MATRIX = "", "", "", ""
+
+
+def selftest(*arguments, planted=None):
+    return subprocess.run([KVPROOF, "selftest", "--planted", planted or PLANTED, *arguments], capture_output=True, text=True,
+                          timeout=600, stdin=subprocess.DEVNULL, check=False)
+
+
+class Whole(unittest.TestCase):
+    def test_all_are_caught_as_the_matrix_has_them_and_no_correct_kernel_is_accused(self):
+        with tempfile.TemporaryDirectory(prefix="kvproof-selftest-") as folder:
+            report = os.path.join(folder, "report.json")
+            done = selftest("--against", MATRIX, "--json", report)
+            print(done.stdout[-4000:])
+            self.assertEqual(done.returncode, 0, done.stdout[-4000:] + done.stderr)
+            with open(report, encoding="utf-8") as file:
+                result = json.load(file)
+        self.assertGreaterEqual(len(result["defects"]), 60)
+        self.assertTrue(all(defect["caught"] and defect["caught_by"] for defect in result["defects"]))
+        self.assertEqual({defect["kind"] for defect in result["defects"]}, {"arithmetic", "address", "race", "batch", "drift"})
+        self.assertGreater(result["correct"]["kernels"], 20)
+        self.assertEqual(result["correct"]["accusations"], 0)
+        # Each property of a host kernel is shown to fail on some planted one; those that need CUDA are shown there.
+        failed = {name for defect in result["defects"] for kernel in defect["kernels"] for name in kernel["failed"]}
+        listed = json.loads(subprocess.run([KVPROOF, "list", "--properties", "--json"], capture_output=True, text=True,
+                                           check=True).stdout)
+        on_host = {entry["name"] for entry in listed["properties"]} - {"graph_capture_changes_nothing",
+                                                                      "two_streams_change_nothing"}
+        self.assertEqual(on_host - failed, set())
+
+
+class Partly(unittest.TestCase):
+    def matrix(self, folder, change):
+        with open(MATRIX, encoding="utf-8") as file:
+            matrix = json.load(file)
+        change(matrix)
+        path = os.path.join(folder, "matrix.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(matrix, file)
+        return path
+
+    def against(self, change, *words, status=1):
+        with tempfile.TemporaryDirectory(prefix="kvproof-selftest-") as folder:
+            done = selftest("--defect", "pad-writer", "--against", self.matrix(folder, change))
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        for word in words:
+            self.assertIn(word, done.stdout + done.stderr)
+
+    def test_an_entry_that_is_no_longer_caught_is_told(self):
+        self.against(lambda matrix: None, "holds: 1 of 1 planted defects caught", status=0)
+        self.against(lambda matrix: matrix["defects"]["pad-writer"].append("rope"), "pad-writer: rope caught it before")
+        self.against(lambda matrix: matrix["defects"].pop("pad-writer"), "pad-writer: the matrix", "does not have it")
+
+    def test_a_matrix_that_is_none_is_refused(self):
+        self.against(lambda matrix: matrix.update(schema_version=7), "--against", "schema_version 1", status=2)
+        self.against(lambda matrix: matrix.update(device="cuda"), "device cuda, expected host", status=2)
+        self.against(lambda matrix: matrix["defects"].update({"pad-writer": ["sight"]}), "no detector is named sight", status=2)
+        self.against(lambda matrix: matrix["defects"].update({"pad-writer": 3}), "expected a list of detectors", status=2)
+
+    def test_a_right_kernel_among_the_planted_and_a_wrong_one_among_the_right_are_told(self):
+        done = selftest("--budget", "1", planted=os.path.join(PLUGINS, "mislabelled.so"))
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        for words in ("FAILS blameless indexer/strict on host: not caught",
+                      "FAILS unlisted indexer/strict on host is accused though it is correct, seed 1: ",
+                      "FAILS missing: no kernel of the plug-in has this defect's name",
+                      "FAILS: 0 of 1 planted defects caught"):
+            self.assertIn(words, done.stdout)
+
+    def test_the_list(self):
+        names = selftest("--list").stdout.splitlines()
+        with open(MATRIX, encoding="utf-8") as file:
+            self.assertEqual(names, list(json.load(file)["defects"]))
+        self.assertEqual(len(names), len(set(names)))
+
+    def test_bad_arguments(self):
+        for arguments, words in ((["--defect", "padwriter"], "--defect padwriter: no planted defect"),
+                                 (["--device", "tpu"], "--device"),
+                                 (["--against", "/nonexistent"], "--against"),
+                                 (["--seeds", "0"], "--seeds")):
+            done = selftest(*arguments)
+            self.assertEqual((done.returncode, words in done.stderr), (2, True), done.stderr)
+        done = selftest(planted=os.path.join(PLUGINS, "example.so"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("expected it to export kvproof_planted_defects", done.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kvproof", required=True)
+    parser.add_argument("--planted", required=True)
+    parser.add_argument("--plugins", required=True)
+    parser.add_argument("--matrix", required=True)
+    options, rest = parser.parse_known_args()
+    KVPROOF, PLANTED, PLUGINS, MATRIX = options.kvproof, options.planted, options.plugins, options.matrix
+    unittest.main(argv=[sys.argv[0], *rest])
