@@ -219,7 +219,7 @@ TEST_P(Shapes, first_offsets_that_wrap_at_production_strides) {
     std::int64_t wraps_at;  // bytes
   };
   Arena arena(GetParam().memory());
-  for (const WrapPoint& point : {WrapPoint{Layout::flashmla, 256, 3'670'784, WrapPoint::data, two_31},
+  for (const WrapPoint& point : {WrapPoint{Layout::flashmla, 256, 3'670'784, WrapPoint::scale, two_31},
                                  WrapPoint{Layout::flashmla, 64, 3'670'912, WrapPoint::data, two_31},
                                  WrapPoint{Layout::flashmla, 128, 3'670'912, WrapPoint::data, two_31},
                                  WrapPoint{Layout::flashmla, 64, 7'341'824, WrapPoint::rope, 2 * two_31},
