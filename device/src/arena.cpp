@@ -203,8 +203,8 @@ void Arena::collect(Observation& seen) {
 void Arena::copy_pool(Observation& seen) {
   if (const auto sparse = ground_->sparse_pool()) {
     if (sparse->size > most_expanded) {
-      throw CannotRun(fmt::format("a pool of {}: runs are compared in host pools of at most {}", mib(sparse->size),
-                                  mib(most_expanded)));
+      throw CannotRun(
+          fmt::format("a pool of {}: runs are compared in host pools of at most {}", mib(sparse->size), mib(most_expanded)));
     }
     fail_overrun(*sparse, seen);
     seen.pool = {};

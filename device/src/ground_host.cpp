@@ -1,5 +1,5 @@
-// The host: [ mirror | guard, pool, guard | mirror ] in one range of addresses, inaccessible beyond. A small pool is filled and
-// copied; of a large one, and the guards beside it, only what a kernel touches comes to be.
+// The host: [ mirror | guard, pool, guard | mirror ] in one range of addresses, inaccessible beyond. A small pool is filled
+// and copied; of a large one, and the guards beside it, only what a kernel touches comes to be.
 #include <algorithm>
 #include <bit>
 #include <optional>

@@ -70,7 +70,8 @@ class Judge {
 
   Judgement take(const std::vector<std::uint8_t>& input) {
     const std::int64_t total = findings_.total();
-    Judgement verdict = named(expected_, [&](std::int64_t offset) { return before(offset); }, findings_.take(), total, input);
+    Judgement verdict = named(
+        expected_, [&](std::int64_t offset) { return before(offset); }, findings_.take(), total, input);
     verdict.bytes = bytes_;
     verdict.codes = codes_;
     return verdict;

@@ -136,8 +136,8 @@ std::optional<Breach> pools_differ(Rig& rig, const PoolAfter& a, const PoolAfter
         continue;
       }
     }
-    differences.add(fmt::format("{}: 0x{:02x} {}, 0x{:02x} {}", place_in_pool(s, offset), a.bytes[i], first, b.bytes[i],
-                                second));
+    differences.add(
+        fmt::format("{}: 0x{:02x} {}, 0x{:02x} {}", place_in_pool(s, offset), a.bytes[i], first, b.bytes[i], second));
   }
   return differences.breach(fmt::format("bytes are not the same {} and {}", first, second));
 }

@@ -133,8 +133,8 @@ class SparseJudge {
       for (int i = 0; i < unit.count; ++i) {
         const std::int64_t offset = contended.offset_of(unit) + i;
         if (pool_.page_at(offset) == nullptr) {
-          findings_.put(findings_.room(1), {offset, token, contended.contenders(), Area::pool,
-                                            contended.image(token, unit)[i], 0, 0, true});
+          findings_.put(findings_.room(1),
+                        {offset, token, contended.contenders(), Area::pool, contended.image(token, unit)[i], 0, 0, true});
         }
       }
     }
@@ -160,7 +160,8 @@ class SparseJudge {
 
 }  // namespace
 
-SparseCounts judge_sparse_pool(const Expectation& expected, const SparsePool& pool, const Poison& poison, Findings& findings) {
+SparseCounts judge_sparse_pool(const Expectation& expected, const SparsePool& pool, const Poison& poison,
+                               Findings& findings) {
   SparseJudge judge(pool, poison, findings);
   judge.pool(expected);
   judge.guards();

@@ -1,5 +1,5 @@
-// The judge of a pool that is known by its touched pages: the cost is that of the tokens and of what was touched, however many
-// gigabytes the pool has.
+// The judge of a pool that is known by its touched pages: the cost is that of the tokens and of what was touched, however
+// many gigabytes the pool has.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct SparseCounts {
 };
 
 // Finds what is wrong in the pool and the guards beside it. `expected` lists owned slots.
-SparseCounts judge_sparse_pool(const Expectation& expected, const SparsePool& pool, const Poison& poison, Findings& findings);
+SparseCounts judge_sparse_pool(const Expectation& expected, const SparsePool& pool, const Poison& poison,
+                               Findings& findings);
 
 // The same after a run that must have changed nothing.
 SparseCounts judge_unchanged_sparse_pool(const SparsePool& pool, const Poison& poison, Findings& findings);

@@ -37,11 +37,12 @@ void judge_in_place(Arena& arena, const std::vector<std::uint8_t>& indices, cons
   }
   CudaJudge& judge = *static_cast<CudaJudge*>(arena.judge_state.get());
   for (std::size_t i = 0; i < trial.seen.size(); ++i) {
-    trial.seen[i] = arena.run_in_place(subject, c.shape, c.input, indices, Poison{c.poison_seed, i == 1}, placement_of(i), launch);
+    trial.seen[i] =
+        arena.run_in_place(subject, c.shape, c.input, indices, Poison{c.poison_seed, i == 1}, placement_of(i), launch);
     if (i == 0) {
-      trial.expected = expect(c, subject.dialect, subject.duplicates,
-                              c.shape.tokens <= encoded_on_host ? Rows::encoded : Rows::left_out,
-                              stored_steps(launch, c.shape, trial.seen[0]));
+      trial.expected =
+          expect(c, subject.dialect, subject.duplicates, c.shape.tokens <= encoded_on_host ? Rows::encoded : Rows::left_out,
+                 stored_steps(launch, c.shape, trial.seen[0]));
       judge.prepare(trial.expected, c.input, indices, trial.seen[i].device.value().stream);
     }
     trial.judged[i] = judge.judge(trial.expected, trial.seen[i], c.input);
@@ -72,8 +73,9 @@ Trial try_case(Arena& arena, const Subject& subject, const Case& c, const Launch
   for (std::size_t i = 0; i < trial.seen.size(); ++i) {
     trial.seen[i] = arena.run(subject, c.shape, c.input, indices, Poison{c.poison_seed, i == 1}, placement_of(i), launch);
     if (i == 0) {
-      trial.expected = expect(c, subject.dialect, subject.duplicates, Rows::encoded, stored_steps(launch, c.shape, trial.seen[0]),
-                              trial.seen[0].sparse ? Slots::owned : Slots::all);
+      trial.expected =
+          expect(c, subject.dialect, subject.duplicates, Rows::encoded, stored_steps(launch, c.shape, trial.seen[0]),
+                 trial.seen[0].sparse ? Slots::owned : Slots::all);
     }
     trial.judged[i] = judge(trial.expected, trial.seen[i], c.input, indices);
   }

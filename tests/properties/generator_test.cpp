@@ -128,10 +128,10 @@ TEST(Generator, FarCasesPassTwoFourAndEightGibibytes) {
     few_pages += c.shape.pages <= 9000 ? 1 : 0;
     for (const std::int64_t boundary : {std::int64_t{1} << 31, std::int64_t{1} << 32, std::int64_t{1} << 33}) {
       const std::int64_t within = boundary % c.shape.page_stride;
-      across += boundary < c.shape.pool_bytes() && within > 0 &&
-                        within < smallest_page_stride(c.shape.layout, c.shape.page_size)
-                    ? 1
-                    : 0;
+      across +=
+          boundary < c.shape.pool_bytes() && within > 0 && within < smallest_page_stride(c.shape.layout, c.shape.page_size)
+              ? 1
+              : 0;
     }
     past_8_gib += furthest >= std::int64_t{1} << 33 ? 1 : 0;
     past_2_gib += furthest >= std::int64_t{1} << 31 ? 1 : 0;

@@ -56,9 +56,10 @@ TEST_F(PropertyTest, AllHoldForTheModel) {
       if (!property.applies_to(subject)) {
         continue;
       }
+      options_.cases = property.focus.large_shapes ? 50 : 400;
       const PropertyResult result = check(subject, property);
       EXPECT_TRUE(result.holds()) << property.name << ": " << (result.holds() ? "" : result.failure->breach.summary);
-      EXPECT_EQ(result.cases, 400);
+      EXPECT_EQ(result.cases, options_.cases);
       EXPECT_EQ(result.refused, 0);
       // Runs that are compared with each other are many and small; a batch without tokens has no codes.
       const bool judged = property.over_runs == nullptr;

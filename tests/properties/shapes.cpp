@@ -98,8 +98,8 @@ std::int64_t scales_at(const StoreShape& s, std::int64_t index) {
   return index / s.page_size * s.page_stride + scale_offset(s.layout, index % s.page_size, s.page_size);
 }
 
-// A changed byte of the token's codes, rope and scales is seen at its place; a copy of its row `down` bytes further down, where a
-// narrow offset would have put it, is seen there.
+// A changed byte of the token's codes, rope and scales is seen at its place; a copy of its row `down` bytes further down,
+// where a narrow offset would have put it, is seen there.
 void expect_both_places_watched(const Machine& machine, Arena& arena, const Case& c, std::int64_t token, std::int64_t down) {
   const StoreShape& s = c.shape;
   const LayoutShape layout = layout_shape(s.layout);
@@ -128,7 +128,8 @@ void expect_both_places_watched(const Machine& machine, Arena& arena, const Case
     return;
   }
   // Codes and rope, then scales.
-  for (const auto& [from, count] : {std::pair{data, layout.data_bytes}, std::pair{scales, layout.scale_bytes - layout.pad}}) {
+  for (const auto& [from, count] :
+       {std::pair{data, layout.data_bytes}, std::pair{scales, layout.scale_bytes - layout.pad}}) {
     Altered strayed{strict(machine, s.layout), [&, at = from, bytes = count](const kvproof_store_call& call) {
                       machine.copy(pool_of(call) + at - down, pool_of(call) + at, bytes, call.stream);
                     }};
@@ -149,7 +150,8 @@ void expect_both_places_watched(const Machine& machine, Arena& arena, const Case
 TEST_P(Shapes, every_page_size_from_1_to_4096) {
   Arena arena(GetParam().memory());
   for (const Layout layout : {Layout::flashmla, Layout::indexer}) {
-    for (const std::int64_t page_size : {1, 2, 3, 5, 7, 16, 31, 33, 64, 100, 127, 128, 255, 256, 999, 1024, 2047, 4095, 4096}) {
+    for (const std::int64_t page_size :
+         {1, 2, 3, 5, 7, 16, 31, 33, 64, 100, 127, 128, 255, 256, 999, 1024, 2047, 4095, 4096}) {
       std::vector<std::int64_t> indices;
       for (std::int64_t page = 0; page < 3; ++page) {
         for (const std::int64_t slot : {std::int64_t{0}, page_size / 2, page_size - 1}) {
@@ -192,8 +194,9 @@ TEST_P(Shapes, int64_indices_beyond_32_bits) {
   Arena arena(machine.memory());
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
   for (const Layout layout : {Layout::flashmla, Layout::indexer}) {
-    Case c = case_of(layout, 4, 64, production_page_stride(layout, 64),
-                     {7, two_31, 2 * two_31, 2 * two_31 + 5, 2 * two_31 + 255, 200, -2 * two_31 + 9, most, -most - 1, -two_31});
+    Case c =
+        case_of(layout, 4, 64, production_page_stride(layout, 64),
+                {7, two_31, 2 * two_31, 2 * two_31 + 5, 2 * two_31 + 255, 200, -2 * two_31 + 9, most, -most - 1, -two_31});
     c.shape.index_type = IndexType::int64;
     expect_right(try_case(arena, strict(machine, layout), c), 2);
     // The row of 2^32 + 5 in slot 5.
@@ -219,7 +222,7 @@ TEST_P(Shapes, first_offsets_that_wrap_at_production_strides) {
     std::int64_t wraps_at;  // bytes
   };
   Arena arena(GetParam().memory());
-  for (const WrapPoint& point : {WrapPoint{Layout::flashmla, 256, 3'670'784, WrapPoint::data, two_31},
+  for (const WrapPoint& point : {WrapPoint{Layout::flashmla, 256, 3'670'784, WrapPoint::scale, two_31},
                                  WrapPoint{Layout::flashmla, 64, 3'670'912, WrapPoint::data, two_31},
                                  WrapPoint{Layout::flashmla, 128, 3'670'912, WrapPoint::data, two_31},
                                  WrapPoint{Layout::flashmla, 64, 7'341'824, WrapPoint::rope, 2 * two_31},
@@ -237,7 +240,7 @@ TEST_P(Shapes, first_offsets_that_wrap_at_production_strides) {
     EXPECT_GE(last(index), point.wraps_at);
     EXPECT_LT(last(index - 1), point.wraps_at);
     expect_right(try_case(arena, strict(GetParam(), point.layout), c), c.shape.tokens);
-    expect_both_places_watched(GetParam(), arena, c, 1, point.wraps_at);       // to the front of the pool
+    expect_both_places_watched(GetParam(), arena, c, 1, point.wraps_at);      // to the front of the pool
     expect_both_places_watched(GetParam(), arena, c, 1, 2 * point.wraps_at);  // below it
   }
 }
@@ -286,7 +289,8 @@ TEST_P(Shapes, strides_of_any_alignment_are_right_or_refused) {
   EXPECT_GE(right, 2 * 2 * 2);
 }
 
-// The call's cache, input and index pointers moved by some bytes. What is stored is stored at the moved base, and nothing else.
+// The call's cache, input and index pointers moved by some bytes. What is stored is stored at the moved base, and nothing
+// else.
 TEST_P(Shapes, bases_of_any_alignment_are_right_or_refused) {
   Arena arena(GetParam().memory());
   int right = 0;
@@ -319,8 +323,8 @@ TEST_P(Shapes, bases_of_any_alignment_are_right_or_refused) {
   EXPECT_GE(right, 2 * 3);
 }
 
-// A graph's padding rows all carry index 0: a million contenders for one slot. All is right but for two bits: one of that slot,
-// and one of a slot that is nobody's.
+// A graph's padding rows all carry index 0: a million contenders for one slot. All is right but for two bits: one of that
+// slot, and one of a slot that is nobody's.
 TEST_P(Shapes, a_million_tokens_for_slot_0) {
   const Machine& machine = GetParam();
   Arena arena(machine.memory());

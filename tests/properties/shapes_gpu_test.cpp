@@ -5,7 +5,8 @@
 namespace kvproof {
 namespace {
 
-INSTANTIATE_TEST_SUITE_P(Cuda, Shapes, testing::Values(Machine{"cuda", cuda_memory, builtin_cuda_subjects, copy, flip, true}));
+INSTANTIATE_TEST_SUITE_P(Cuda, Shapes,
+                         testing::Values(Machine{"cuda", cuda_memory, builtin_cuda_subjects, copy, flip, true}));
 
 }  // namespace
 }  // namespace kvproof

@@ -1,5 +1,5 @@
-// A pool that is known by its touched pages is judged as one that is filled and copied: the same bytes are wrong, for the same
-// reasons.
+// A pool that is known by its touched pages is judged as one that is filled and copied: the same bytes are wrong, for the
+// same reasons.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -160,8 +160,8 @@ TEST_F(SparseJudge, FindsWhatTheDenseJudgeFinds) {
       const WrongByte& b = found.wrong[k];
       ASSERT_EQ(a.offset, b.offset) << i << "\n" << describe(a, c, dialect) << "\n" << describe(b, c, dialect);
       const bool same = a.area == b.area && a.wrong == b.wrong && a.page == b.page && a.place.region == b.place.region &&
-                        a.contenders == b.contenders &&
-                        a.token == b.token && (a.wrong == Wrong::stray || a.expected == b.expected) &&
+                        a.contenders == b.contenders && a.token == b.token &&
+                        (a.wrong == Wrong::stray || a.expected == b.expected) &&
                         (a.wrong == Wrong::missing || a.found == b.found);
       ASSERT_TRUE(same) << i << "\n" << describe(a, c, dialect) << "\n" << describe(b, c, dialect);
       missing += a.wrong == Wrong::missing ? 1 : 0;
@@ -203,7 +203,8 @@ TEST_F(FarSparseJudge, ARightStoreHoldsAndItsBytesAreCounted) {
     EXPECT_TRUE(all_wrong(right).holds());
     EXPECT_EQ(right.codes(), 2 * 2 * layout_shape(layout).codes);
     // Of the pool no more than its touched pages, and all bytes of those.
-    const std::int64_t touched = static_cast<std::int64_t>(right.seen[0].sparse->touched.size()) * right.seen[0].sparse->page_bytes;
+    const std::int64_t touched =
+        static_cast<std::int64_t>(right.seen[0].sparse->touched.size()) * right.seen[0].sparse->page_bytes;
     EXPECT_GE(touched, 2 * 4096);
     EXPECT_LE(touched, 8 * 4096);
     const std::int64_t given = 2 * (c.shape.input_bytes() + c.shape.indices_bytes());

@@ -9,8 +9,8 @@ std::optional<Breach> broken(const Trial& trial) {
   return breach_of(wrong_of(trial, [](const WrongByte&) { return true; }), trial);
 }
 
-// A GPU fills and judges gigabytes at memory speed; of the host's only what is touched comes to be. Memory of a plug-in's own
-// is neither. Where the dialect computes offsets in 32 bits, such a pool is outside its contract.
+// A GPU fills and judges gigabytes at memory speed; of the host's only what is touched comes to be. Memory of a plug-in's
+// own is neither. Where the dialect computes offsets in 32 bits, such a pool is outside its contract.
 bool applies(const Subject& subject) {
   return subject.memory != MemoryKind::own && subject.dialect.offset_width == Width::bits64;
 }

@@ -36,7 +36,8 @@ std::optional<Breach> broken(const Trial& trial) {
 
 const Property& no_nan_code() {
   static const Property property{
-      "no_nan_code", "finite input gives no NaN code and none beyond the largest value",
+      "no_nan_code",
+      "finite input gives no NaN code and none beyond the largest value",
       "a missing clamp, 0x80 for a negative underflow in e4m3fnuz: one NaN in a key spreads over a whole attention row",
       [] {
         CaseFocus focus;

@@ -55,7 +55,8 @@ std::optional<Breach> broken(const Trial& trial) {
 
 const Property& scale_in_bounds() {
   static const Property property{
-      "scale_in_bounds", "every scale lies between that of an all-zero tile and that of the largest finite input",
+      "scale_in_bounds",
+      "every scale lies between that of an all-zero tile and that of the largest finite input",
       "no floor, another port's floor, byte 255 from finite input: readers decode it as NaN or infinity",
       [] {
         CaseFocus focus;

@@ -26,7 +26,7 @@ enum class Outcome : std::uint32_t { stored, refused, failed };
 // What one run left behind.
 struct Observation {
   Outcome outcome = Outcome::stored;
-  std::string message;  // of a refusal or a failure
+  std::string message;                     // of a refusal or a failure
   std::vector<std::size_t> refused_steps;  // of a launch of several
   Poison poison;
   GuardedBytes pool;
@@ -47,7 +47,7 @@ Poison indices_poison(const Poison& poison);
 Poison mirror_poison(const Poison& poison, bool after);
 
 struct ArenaOptions {
-  std::int64_t reach = std::int64_t{8} << 30;  // bytes of the far guard on each side of the pool
+  std::int64_t reach = std::int64_t{8} << 30;           // bytes of the far guard on each side of the pool
   std::int64_t largest_dense = std::int64_t{64} << 20;  // a larger pool on the host is known by its touched pages
 };
 
@@ -67,7 +67,8 @@ class Arena {
   static std::int64_t plain_guard(const StoreShape& shape);
 
   // Poisons everything, places input and indices, launches the kernel, waits, and copies everything back. `input` holds
-  // shape.input_bytes() bytes, `indices` shape.indices_bytes(). Throws CannotRun when the device breaks, or cannot launch so.
+  // shape.input_bytes() bytes, `indices` shape.indices_bytes(). Throws CannotRun when the device breaks, or cannot launch
+  // so.
   Observation run(const Subject& subject, const StoreShape& shape, std::span<const std::uint8_t> input,
                   std::span<const std::uint8_t> indices, const Poison& poison, Placement placement = Placement::end_flush,
                   const Launch& launch = {});

@@ -35,9 +35,9 @@ struct TouchedPage {
   std::vector<std::uint8_t> bytes;
 };
 
-// A pool too large to be filled and copied, with the guards beside it, known by the pages of memory that a run has touched. All
-// others are known to be untouched. They read zero; so zeros written to a page that comes to be by it look like nothing, and
-// under the complementary run of the same case all pages that the first one touched are armed.
+// A pool too large to be filled and copied, with the guards beside it, known by the pages of memory that a run has touched.
+// All others are known to be untouched. They read zero; so zeros written to a page that comes to be by it look like nothing,
+// and under the complementary run of the same case all pages that the first one touched are armed.
 struct SparsePool {
   std::int64_t size = 0;
   std::int64_t before = 0;  // bytes of the guard before the pool; a page of memory begins there

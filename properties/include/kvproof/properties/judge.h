@@ -19,7 +19,7 @@ struct Judgement {
   // Compared, near guards, input and indices among them. Not those of the far guards and of a sparse pool's untouched pages:
   // that nothing has touched them is known without a look at each.
   std::int64_t bytes = 0;
-  std::int64_t codes = 0;  // compared with a value of the model
+  std::int64_t codes = 0;      // compared with a value of the model
   std::int64_t explained = 0;  // codes that are not the model's, within the dialect's declared error
   std::optional<WrongByte> explained_example;
 
@@ -28,8 +28,8 @@ struct Judgement {
   bool holds() const { return wrong_bytes == 0; }
 };
 
-// Compares all of `seen` with what `expected` says; of a sparse pool `expected` lists the owned slots. `input` and `indices` are the bytes that were given to the kernel. A
-// refused run must have changed nothing at all.
+// Compares all of `seen` with what `expected` says; of a sparse pool `expected` lists the owned slots. `input` and `indices`
+// are the bytes that were given to the kernel. A refused run must have changed nothing at all.
 Judgement judge(const Expectation& expected, const Observation& seen, const std::vector<std::uint8_t>& input,
                 const std::vector<std::uint8_t>& indices);
 

@@ -36,8 +36,8 @@ inline bool was_written(const Observation& seen, std::int64_t offset) {
                      : seen.pool.data()[offset] != poison_byte(poison, offset);
 }
 
-// Calls `take` with every tile of every owned slot of one observation; with none where its pool is not on the host. The trial
-// says so, and a property that looks at these tiles then counts nothing as compared.
+// Calls `take` with every tile of every owned slot of one observation; with none where its pool is not on the host. The
+// trial says so, and a property that looks at these tiles then counts nothing as compared.
 template <class Take>
 void for_each_stored_tile(const Trial& trial, const Observation& seen, Take take) {
   const StoreShape& s = trial.run->shape;

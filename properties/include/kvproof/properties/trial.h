@@ -37,8 +37,8 @@ Trial try_case(Arena& arena, const Subject& subject, const Case& c, const Launch
 // What a kernel said when it failed, or when it refused under one poison and not under the other.
 std::optional<std::string> misbehaviour(const Trial& trial);
 
-// Whether `second` says more of a byte than `first`. What looks unwritten under one poison may be that poison's own value, and
-// so may a part of a row gone astray.
+// Whether `second` says more of a byte than `first`. What looks unwritten under one poison may be that poison's own value,
+// and so may a part of a row gone astray.
 inline bool says_more(const WrongByte& second, const WrongByte& first) {
   return (first.wrong == Wrong::missing && second.wrong == Wrong::value) ||
          (first.wrong == Wrong::stray && first.holds_token < 0 && second.holds_token >= 0);
