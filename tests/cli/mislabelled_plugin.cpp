@@ -8,21 +8,17 @@ namespace {
 using namespace kvproof;
 
 std::int32_t store_right(void*, const kvproof_store_call* call, const char**) {
-  const Dialect& dialect = find_dialect("strict", Layout::indexer)->dialect;
   StoreShape s;
   s.layout = Layout::indexer;
+  s.index_type = static_cast<IndexType>(call->index_type);
+  s.tokens = call->tokens;
+  s.row_stride = call->input_row_stride;
+  s.pages = call->pages;
   s.page_size = call->page_size;
   s.page_stride = call->page_stride;
-  for (std::int64_t token = 0; token < call->tokens; ++token) {
-    const auto* row = static_cast<const std::uint8_t*>(call->input) + token * call->input_row_stride;
-    RowImage image;
-    encode_row(row, ElementType::bf16, dialect, Fp8::e4m3fn, &image);
-    const std::int64_t index =
-        index_at(static_cast<const std::uint8_t*>(call->index), static_cast<IndexType>(call->index_type), token);
-    auto* pool = static_cast<std::uint8_t*>(call->cache);
-    place_row(image, locate(index, call->pages, call->page_size, dialect), s, dialect,
-              [pool](std::int64_t offset, std::uint8_t byte) { pool[offset] = byte; });
-  }
+  auto* pool = static_cast<std::uint8_t*>(call->cache);
+  store(s, find_dialect("strict", Layout::indexer)->dialect, static_cast<const std::uint8_t*>(call->input),
+        static_cast<const std::uint8_t*>(call->index), [pool](std::int64_t offset, std::uint8_t byte) { pool[offset] = byte; });
   return KVPROOF_STORED;
 }
 
