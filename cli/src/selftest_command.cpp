@@ -320,12 +320,13 @@ class Selftest {
       if (!caught_by.is_array()) {
         throw BadInput(fmt::format("--against {}: defect {}: expected a list of detectors", options_.against, name));
       }
+      std::set<std::string>& before = known_[name];  // also where no one detector saw it under every seed
       for (const auto& detector : caught_by) {
         const std::string wanted = detector.is_string() ? detector.get<std::string>() : detector.dump();
         if (std::none_of(detectors().begin(), detectors().end(), [&](const Detector& one) { return one.name == wanted; })) {
           throw BadInput(fmt::format("--against {}: defect {}: no detector is named {}", options_.against, name, wanted));
         }
-        known_[name].insert(wanted);
+        before.insert(wanted);
       }
     }
   }

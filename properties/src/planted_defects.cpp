@@ -34,6 +34,10 @@ std::vector<PlantedDefect> planted_defects(const std::string& file) {
   }
   std::size_t count = 0;
   const kvproof_planted_defect* given = reinterpret_cast<decltype(&kvproof_planted_defects)>(symbol)(&count);
+  if (given == nullptr || count == 0) {
+    // Else all of nothing would be caught.
+    throw BadInput(fmt::format("{}: its catalogue names no planted defect, expected at least one", file));
+  }
   std::vector<PlantedDefect> defects;
   std::set<std::string> names;
   for (std::size_t i = 0; i < count; ++i) {
@@ -41,10 +45,13 @@ std::vector<PlantedDefect> planted_defects(const std::string& file) {
     if (one.size != sizeof one) {
       throw BadInput(fmt::format("{}: a planted defect of {} bytes, expected {}", file, one.size, sizeof one));
     }
+    if (one.name == nullptr || *one.name == 0 || one.defect == nullptr || *one.defect == 0) {
+      throw BadInput(fmt::format("{}: planted defect {}: expected a name and a sentence on the defect", file, i));
+    }
     if (!names.insert(one.name).second) {
       throw BadInput(fmt::format("{}: planted defect {} is there twice", file, one.name));
     }
-    defects.push_back({one.name, kind_of(one.kind, one.name), one.defect, one.reenacts,
+    defects.push_back({one.name, kind_of(one.kind, one.name), one.defect, one.reenacts == nullptr ? "" : one.reenacts,
                        (one.machines & KVPROOF_SET(KVPROOF_MEMORY_HOST)) != 0,
                        (one.machines & KVPROOF_SET(KVPROOF_MEMORY_CUDA)) != 0});
   }

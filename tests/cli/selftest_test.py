@@ -62,6 +62,7 @@ class Partly(unittest.TestCase):
     def test_an_entry_that_is_no_longer_caught_is_told(self):
         self.against(lambda matrix: None, "holds: 1 of 1 planted defects caught", status=0)
         self.against(lambda matrix: matrix["defects"]["pad-writer"].append("rope"), "pad-writer: rope caught it before")
+        self.against(lambda matrix: matrix["defects"]["pad-writer"].clear(), "holds: 1 of 1 planted defects caught", status=0)
         self.against(lambda matrix: matrix["defects"].pop("pad-writer"), "pad-writer: the matrix", "does not have it")
 
     def test_a_matrix_that_is_none_is_refused(self):
@@ -71,13 +72,23 @@ class Partly(unittest.TestCase):
         self.against(lambda matrix: matrix["defects"].update({"pad-writer": 3}), "expected a list of detectors", status=2)
 
     def test_a_right_kernel_among_the_planted_and_a_wrong_one_among_the_right_are_told(self):
-        done = selftest("--budget", "1", planted=os.path.join(PLUGINS, "mislabelled.so"))
+        done = selftest("--budget", "1", planted=os.path.join(PLUGINS, "plugin_mislabelled.so"))
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         for words in ("FAILS blameless indexer/strict on host: not caught",
                       "FAILS unlisted indexer/strict on host is accused though it is correct, seed 1: ",
                       "FAILS missing: no kernel of the plug-in has this defect's name",
                       "FAILS: 0 of 1 planted defects caught"):
             self.assertIn(words, done.stdout)
+
+    def test_a_catalogue_that_is_none_is_refused(self):
+        for name, words in (("empty", "names no planted defect, expected at least one"),
+                            ("twice", "planted defect blameless is there twice"),
+                            ("nameless", "planted defect 1: expected a name and a sentence on the defect"),
+                            ("other_size", "expected"), ("other_kind", "planted defect blameless: kind 7, expected 0 to 4")):
+            with self.subTest(name):
+                done = selftest("--list", planted=os.path.join(PLUGINS, f"plugin_catalogue_{name}.so"))
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn(words, done.stderr)
 
     def test_the_list(self):
         names = selftest("--list").stdout.splitlines()
@@ -92,7 +103,7 @@ class Partly(unittest.TestCase):
                                  (["--seeds", "0"], "--seeds")):
             done = selftest(*arguments)
             self.assertEqual((done.returncode, words in done.stderr), (2, True), done.stderr)
-        done = selftest(planted=os.path.join(PLUGINS, "example.so"))
+        done = selftest(planted=os.path.join(PLUGINS, "plugin_example.so"))
         self.assertEqual(done.returncode, 2)
         self.assertIn("expected it to export kvproof_planted_defects", done.stderr)
 
