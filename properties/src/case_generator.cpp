@@ -145,8 +145,8 @@ std::vector<std::int64_t> draw_far_indices(Draw& draw, const StoreShape& s, std:
   return indices;
 }
 
-// The size from which a case of large shapes has a large batch: one of the 25 cases that RapidCheck grows. Not where an error is
-// declared: then each code that is not the model's is looked into, and there may be millions.
+// The size from which a case of large shapes has a large batch: one of the 25 cases that RapidCheck grows. Not where an
+// error is declared: then each code that is not the model's is looked into, and there may be millions.
 constexpr int large_batch_size = 96;
 constexpr std::int64_t smallest_large_batch = 65'535;  // tokens
 
@@ -199,9 +199,9 @@ Case draw_case(Draw& draw, const Subject& subject, const CaseFocus& focus, int s
   } else if (focus.large_shapes && size >= large_batch_size && subject.dialect.reciprocal_ulp == 0) {
     c.indices = draw_large_batch(draw, subject, s);
   } else {
-    c.indices = draw_indices(draw, static_cast<IndexPattern>(draw.weighted(focus.indices)), subject,
-                             draw_tokens(draw, focus, size), s.pages, s.page_size,
-                             focus.extreme_indices ? std::optional(s.index_type) : std::nullopt);
+    c.indices =
+        draw_indices(draw, static_cast<IndexPattern>(draw.weighted(focus.indices)), subject, draw_tokens(draw, focus, size),
+                     s.pages, s.page_size, focus.extreme_indices ? std::optional(s.index_type) : std::nullopt);
   }
   s.tokens = static_cast<std::int64_t>(c.indices.size());
   s.row_stride = s.tokens >= smallest_large_batch ? s.row_bytes() : draw_row_stride(draw, s);

@@ -1,5 +1,5 @@
-// A detector: what a property of the check can see of a defect. A property that sees two kinds of things is two detectors, and
-// properties that see the same kind are one.
+// A detector: what a property of the check can see of a defect. A property that sees two kinds of things is two detectors,
+// and properties that see the same kind are one.
 #pragma once
 
 #include <span>

@@ -21,11 +21,11 @@ struct ExaminationOptions {
 };
 
 struct Examination {
-  std::vector<bool> seen;  // by each detector, in the order of detectors()
-  std::string property;    // the first that failed
-  std::string summary;     // in its words
+  std::vector<bool> seen;           // by each detector, in the order of detectors()
+  std::string property;             // the first that failed
+  std::string summary;              // in its words
   std::vector<std::string> failed;  // every property that failed, but for the kernel's not coming back
-  double seconds = 0;      // until then; all of the time where nothing is seen
+  double seconds = 0;               // until then; all of the time where nothing is seen
   std::int64_t cases = 0;
   std::int64_t codes = 0;
 

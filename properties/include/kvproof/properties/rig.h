@@ -26,7 +26,7 @@ struct PoolAfter {
 
   const std::uint8_t* data(std::int64_t slot) const { return bytes.data() + data_at(slot); }
   const std::uint8_t* scales(std::int64_t slot) const { return bytes.data() + scales_at(slot); }
-  std::int64_t data_at(std::int64_t slot) const;    // offsets from the pool's base
+  std::int64_t data_at(std::int64_t slot) const;  // offsets from the pool's base
   std::int64_t scales_at(std::int64_t slot) const;
 };
 
@@ -94,8 +94,8 @@ class Differences {
 // "code of page 0 slot 3 tile 2 element 5", of an offset from the pool's base.
 std::string place_in_pool(const StoreShape& shape, std::int64_t offset);
 
-// Whether two runs of equal pools left the same bytes everywhere but in slots that several tokens of either name. `first` and
-// `second` say which run is which: "in one call", "in 3 calls".
+// Whether two runs of equal pools left the same bytes everywhere but in slots that several tokens of either name. `first`
+// and `second` say which run is which: "in one call", "in 3 calls".
 std::optional<Breach> pools_differ(Rig& rig, const PoolAfter& a, const PoolAfter& b, std::string_view first,
                                    std::string_view second);
 
