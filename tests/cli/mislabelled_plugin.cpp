@@ -1,4 +1,5 @@
-// A catalogue of planted defects that is wrong twice: a right kernel that is said to be planted, and a wrong one that is not.
+// A catalogue of planted defects that is wrong twice: a right kernel that is said to be planted, and a wrong one that is
+// not.
 #include "kvproof/planted.h"
 #include "kvproof/reference/dialects.h"
 #include "kvproof/reference/store.h"
@@ -18,7 +19,8 @@ std::int32_t store_right(void*, const kvproof_store_call* call, const char**) {
   s.page_stride = call->page_stride;
   auto* pool = static_cast<std::uint8_t*>(call->cache);
   store(s, find_dialect("strict", Layout::indexer)->dialect, static_cast<const std::uint8_t*>(call->input),
-        static_cast<const std::uint8_t*>(call->index), [pool](std::int64_t offset, std::uint8_t byte) { pool[offset] = byte; });
+        static_cast<const std::uint8_t*>(call->index),
+        [pool](std::int64_t offset, std::uint8_t byte) { pool[offset] = byte; });
   return KVPROOF_STORED;
 }
 
