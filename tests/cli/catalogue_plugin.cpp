@@ -1,4 +1,7 @@
 // Catalogues of planted defects that must be refused, one a value of CATALOGUE.
+#include <cstddef>
+#include <cstdint>
+
 #include "kvproof/planted.h"
 
 #define EMPTY 0
