@@ -33,8 +33,7 @@ void Answers::fail(std::string what) {
 void Answers::tell(Observation& seen) const {
   seen.refused_steps = refused_;
   seen.message = message_;
-  seen.outcome = failed_ ? Outcome::failed
-                         : (calls_ != 0 && refused_.size() == calls_ ? Outcome::refused : Outcome::stored);
+  seen.outcome = failed_ ? Outcome::failed : (calls_ != 0 && refused_.size() == calls_ ? Outcome::refused : Outcome::stored);
 }
 
 std::vector<kvproof_store_call> calls_of(const Launch& launch, const StoreShape& shape, const kvproof_store_call& whole) {

@@ -1,8 +1,8 @@
 // A file in memory of which each page is known to be touched or not.
 //
-// The file begins as one hole. A page of it comes to be when it is touched, so gigabytes that a run leaves alone cost one system
-// call. Until then the page reads zero. Zeros that are written there cannot be told from that; therefore touched pages hold a
-// poison without zeros under the complementary run of the same case.
+// The file begins as one hole. A page of it comes to be when it is touched, so gigabytes that a run leaves alone cost one
+// system call. Until then the page reads zero. Zeros that are written there cannot be told from that; therefore touched
+// pages hold a poison without zeros under the complementary run of the same case.
 #pragma once
 
 #include <algorithm>

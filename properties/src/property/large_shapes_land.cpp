@@ -13,7 +13,8 @@ std::optional<Breach> broken(const Trial& trial) {
 const Property& large_shapes_land() {
   static const Property property{
       "large_shapes_land",
-      "rows in pages of up to 4,096 slots and of batches of more than 65,535 tokens land where they belong, and nothing else moves",
+      "rows in pages of up to 4,096 slots and of batches of more than 65,535 tokens land where they belong, and nothing "
+      "else moves",
       "a slot number in eight bits, a grid dimension that ends at 65,535: tests use pages of 64 slots and a thousand tokens",
       [] {
         CaseFocus focus;
