@@ -61,4 +61,8 @@ std::optional<Breach> breach_of(const Judgement& wrong, const Trial& trial) {
   return breach;
 }
 
+std::optional<Breach> any_wrong_byte(const Trial& trial) {
+  return breach_of(wrong_of(trial, [](const WrongByte&) { return true; }), trial);
+}
+
 }  // namespace kvproof

@@ -34,20 +34,18 @@ bool applies(const Subject& subject) { return subject.duplicates != Duplicates::
 
 const Property& duplicates_end_as_one_contender() {
   static const Property property{
-      "duplicates_end_as_one_contender",
-      "a slot that several tokens name ends as the kernel promises: each unit, row or byte of some contender, or the last",
-      "padding rows all carry index 0: a scale of one row over the codes of another reads as garbage, and no test stores a "
-      "slot twice",
-      [] {
-        CaseFocus focus;
-        focus.indices = {0, 0, 0, 0, 3, 0, 0, 7};
-        focus.most_tokens = 48;
-        return focus;
-      }(),
-      nullptr,
-      applies,
-      "kernels that do not forbid duplicates",
-      over_runs};
+      .name = "duplicates_end_as_one_contender",
+      .promise =
+          "a slot that several tokens name ends as the kernel promises: each unit, row or byte of some contender, or the "
+          "last",
+      .catches =
+          "padding rows all carry index 0: a scale of one row over the codes of another reads as garbage, and no test "
+          "stores a slot twice",
+      .focus = {.indices = {0, 0, 0, 0, 3, 0, 0, 7}, .most_tokens = 48},
+      .applies = applies,
+      .where = "kernels that do not forbid duplicates",
+      .over_runs = over_runs,
+  };
   return property;
 }
 

@@ -69,21 +69,16 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& error_within_half_a_unit() {
   static const Property property{
-      "error_within_half_a_unit",
-      "code times scale lies within half a unit of the code's last place of a finite input; with fp32 scales, and the "
-      "rounding of the scale and its inverse",
-      "a scale a binade low that saturates, a double rounding, flushed subnormals: inside a relative tolerance of a tenth",
-      [] {
-        CaseFocus focus;
-        focus.values = finite_values;
-        focus.indices = {2, 3, 1, 1, 0, 0, 0, 0};
-        focus.most_tokens = 40;
-        return focus;
-      }(),
-      nullptr,
-      nullptr,
-      "every kernel",
-      over_runs};
+      .name = "error_within_half_a_unit",
+      .promise =
+          "code times scale lies within half a unit of the code's last place of a finite input; with fp32 scales, and the "
+          "rounding of the scale and its inverse",
+      .catches =
+          "a scale a binade low that saturates, a double rounding, flushed subnormals: inside a relative tolerance of a "
+          "tenth",
+      .focus = {.values = finite_values, .indices = {2, 3, 1, 1, 0, 0, 0, 0}, .most_tokens = 40},
+      .over_runs = over_runs,
+  };
   return property;
 }
 

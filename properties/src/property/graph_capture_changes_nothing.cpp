@@ -24,21 +24,16 @@ bool applies(const Subject& subject) { return subject.memory == MemoryKind::cuda
 
 const Property& graph_capture_changes_nothing() {
   static const Property property{
-      "graph_capture_changes_nothing",
-      "a call captured into a CUDA graph stores at every launch what it stores by itself",
-      "work on another stream or on the host that is done at capture only, a counter that is reset once: decoding runs from "
-      "graphs, tests do not",
-      [] {
-        CaseFocus focus;
-        focus.indices = {1, 2, 1, 2, 4, 3, 1, 0};
-        focus.most_tokens = 48;
-        focus.fresh_rows = false;
-        return focus;
-      }(),
-      nullptr,
-      applies,
-      "CUDA kernels",
-      over_runs};
+      .name = "graph_capture_changes_nothing",
+      .promise = "a call captured into a CUDA graph stores at every launch what it stores by itself",
+      .catches =
+          "work on another stream or on the host that is done at capture only, a counter that is reset once: decoding runs "
+          "from graphs, tests do not",
+      .focus = {.indices = {1, 2, 1, 2, 4, 3, 1, 0}, .most_tokens = 48, .fresh_rows = false},
+      .applies = applies,
+      .where = "CUDA kernels",
+      .over_runs = over_runs,
+  };
   return property;
 }
 

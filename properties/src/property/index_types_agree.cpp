@@ -36,20 +36,15 @@ bool applies(const Subject& subject) {
 
 const Property& index_types_agree() {
   static const Property property{
-      "index_types_agree",
-      "int32 and int64 indices of the same values leave the same bytes",
-      "int64 read as pairs of int32, -1 zero-extended to 2^32-1: each type's own test passes, with its own expectation",
-      [] {
-        CaseFocus focus;
-        focus.indices = {1, 3, 2, 3, 2, 2, 3, 1};
-        focus.most_tokens = 48;
-        focus.fresh_rows = false;
-        return focus;
-      }(),
-      nullptr,
-      applies,
-      "kernels that take both index types",
-      over_runs};
+      .name = "index_types_agree",
+      .promise = "int32 and int64 indices of the same values leave the same bytes",
+      .catches =
+          "int64 read as pairs of int32, -1 zero-extended to 2^32-1: each type's own test passes, with its own expectation",
+      .focus = {.indices = {1, 3, 2, 3, 2, 2, 3, 1}, .most_tokens = 48, .fresh_rows = false},
+      .applies = applies,
+      .where = "kernels that take both index types",
+      .over_runs = over_runs,
+  };
   return property;
 }
 

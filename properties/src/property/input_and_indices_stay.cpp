@@ -17,15 +17,14 @@ std::optional<Breach> broken(const Trial& trial) {
 
 const Property& input_and_indices_stay() {
   static const Property property{
-      "input_and_indices_stay", "input rows, indices and the memory beside them are left as they were",
-      "an in-place quantise, or a scratch row written back: the cache is right, and the next layer reads a changed input",
-      [] {
-        CaseFocus focus;
-        focus.most_tokens = 64;
-        focus.fresh_rows = false;
-        return focus;
-      }(),
-      broken};
+      .name = "input_and_indices_stay",
+      .promise = "input rows, indices and the memory beside them are left as they were",
+      .catches =
+          "an in-place quantise, or a scratch row written back: the cache is right, and the next layer reads a changed "
+          "input",
+      .focus = {.most_tokens = 64, .fresh_rows = false},
+      .broken = broken,
+  };
   return property;
 }
 

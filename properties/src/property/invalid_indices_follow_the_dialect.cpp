@@ -41,21 +41,17 @@ bool applies(const Subject& subject) {
 
 const Property& invalid_indices_follow_the_dialect() {
   static const Property property{
-      "invalid_indices_follow_the_dialect",
-      "tokens with an index that the dialect skips leave nothing anywhere, and the others of their call are stored",
-      "-1 stored before the pool or into its last slot, a valid 0 skipped, a warp that returns early and takes its "
-      "neighbour's token along: tests pass valid indices only",
-      [] {
-        CaseFocus focus;
-        focus.indices = {0, 0, 0, 0, 1, 3, 6, 0};
-        focus.most_tokens = 64;
-        focus.fresh_rows = false;
-        return focus;
-      }(),
-      nullptr,
-      applies,
-      "dialects that skip some indices",
-      over_runs};
+      .name = "invalid_indices_follow_the_dialect",
+      .promise =
+          "tokens with an index that the dialect skips leave nothing anywhere, and the others of their call are stored",
+      .catches =
+          "-1 stored before the pool or into its last slot, a valid 0 skipped, a warp that returns early and takes its "
+          "neighbour's token along: tests pass valid indices only",
+      .focus = {.indices = {0, 0, 0, 0, 1, 3, 6, 0}, .most_tokens = 64, .fresh_rows = false},
+      .applies = applies,
+      .where = "dialects that skip some indices",
+      .over_runs = over_runs,
+  };
   return property;
 }
 

@@ -58,20 +58,12 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& moving_by_pages_moves_the_bytes() {
   static const Property property{
-      "moving_by_pages_moves_the_bytes",
-      "the same rows some pages further leave the same bytes there",
-      "an unpadded or fixed page stride, an address that wraps, page 0 done right by luck: tests use one page",
-      [] {
-        CaseFocus focus;
-        focus.indices = {2, 3, 3, 3, 0, 0, 0, 1};
-        focus.most_tokens = 32;
-        focus.fresh_rows = false;
-        return focus;
-      }(),
-      nullptr,
-      nullptr,
-      "every kernel",
-      over_runs};
+      .name = "moving_by_pages_moves_the_bytes",
+      .promise = "the same rows some pages further leave the same bytes there",
+      .catches = "an unpadded or fixed page stride, an address that wraps, page 0 done right by luck: tests use one page",
+      .focus = {.indices = {2, 3, 3, 3, 0, 0, 0, 1}, .most_tokens = 32, .fresh_rows = false},
+      .over_runs = over_runs,
+  };
   return property;
 }
 

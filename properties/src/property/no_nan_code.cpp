@@ -36,21 +36,14 @@ std::optional<Breach> broken(const Trial& trial) {
 
 const Property& no_nan_code() {
   static const Property property{
-      "no_nan_code",
-      "finite input gives no NaN code and none beyond the largest value",
-      "a missing clamp, 0x80 for a negative underflow in e4m3fnuz: one NaN in a key spreads over a whole attention row",
-      [] {
-        CaseFocus focus;
-        focus.values = {1, 3, 2, 4, 2, 2, 2, 5, 2, 3, 0, 0};
-        focus.indices = {2, 3, 1, 1, 0, 0, 0, 1};
-        focus.most_tokens = 48;
-        return focus;
-      }(),
-      broken,
-      nullptr,
-      "every kernel",
-      nullptr,
-      true};
+      .name = "no_nan_code",
+      .promise = "finite input gives no NaN code and none beyond the largest value",
+      .catches =
+          "a missing clamp, 0x80 for a negative underflow in e4m3fnuz: one NaN in a key spreads over a whole attention row",
+      .focus = {.values = {1, 3, 2, 4, 2, 2, 2, 5, 2, 3, 0, 0}, .indices = {2, 3, 1, 1, 0, 0, 0, 1}, .most_tokens = 48},
+      .broken = broken,
+      .looks_at_pool = true,
+  };
   return property;
 }
 

@@ -12,7 +12,7 @@ std::optional<Breach> over_runs(Rig& rig) {
   alone.null_when_empty = rig.draw().one_in(2);  // as the pointers of an empty tensor are
   alone.steps = {StoreTokens{0, 0}};
   const Trial nothing = rig.judged(empty, alone);
-  if (auto breach = breach_of(wrong_of(nothing, [](const WrongByte&) { return true; }), nothing)) {
+  if (auto breach = any_wrong_byte(nothing)) {
     return breach;
   }
   Launch between = alone;
@@ -28,22 +28,15 @@ std::optional<Breach> over_runs(Rig& rig) {
 }  // namespace
 
 const Property& no_tokens_touch_nothing() {
-  static const Property property{"no_tokens_touch_nothing",
-                                 "a call of no tokens writes nothing, or is refused; its pointers may be null",
-                                 "a grid of no blocks is a launch error that the next call reports; N - 1 of N = 0 as the "
-                                 "last token: engines make such "
-                                 "calls when a rank has no work, tests do not",
-                                 [] {
-                                   CaseFocus focus;
-                                   focus.indices = {2, 3, 1, 1, 0, 0, 1, 0};
-                                   focus.most_tokens = 12;
-                                   focus.fresh_rows = false;
-                                   return focus;
-                                 }(),
-                                 nullptr,
-                                 nullptr,
-                                 "every kernel",
-                                 over_runs};
+  static const Property property{
+      .name = "no_tokens_touch_nothing",
+      .promise = "a call of no tokens writes nothing, or is refused; its pointers may be null",
+      .catches =
+          "a grid of no blocks is a launch error that the next call reports; N - 1 of N = 0 as the last token: engines make "
+          "such calls when a rank has no work, tests do not",
+      .focus = {.indices = {2, 3, 1, 1, 0, 0, 1, 0}, .most_tokens = 12, .fresh_rows = false},
+      .over_runs = over_runs,
+  };
   return property;
 }
 

@@ -25,20 +25,13 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& permuting_tokens_changes_nothing() {
   static const Property property{
-      "permuting_tokens_changes_nothing",
-      "tokens in another order, each with its index, leave the same bytes",
-      "a row paired with its neighbour's index, a first or last token that is special: tests store in order, 0 to N-1",
-      [] {
-        CaseFocus focus;
-        focus.indices = {2, 3, 2, 3, 1, 1, 2, 1};
-        focus.most_tokens = 40;
-        focus.fresh_rows = false;
-        return focus;
-      }(),
-      nullptr,
-      nullptr,
-      "every kernel",
-      over_runs};
+      .name = "permuting_tokens_changes_nothing",
+      .promise = "tokens in another order, each with its index, leave the same bytes",
+      .catches =
+          "a row paired with its neighbour's index, a first or last token that is special: tests store in order, 0 to N-1",
+      .focus = {.indices = {2, 3, 2, 3, 1, 1, 2, 1}, .most_tokens = 40, .fresh_rows = false},
+      .over_runs = over_runs,
+  };
   return property;
 }
 

@@ -31,21 +31,14 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& repeated_runs_agree() {
   static const Property property{
-      "repeated_runs_agree",
-      "a call made twice, or a hundred times, leaves the same bytes every time",
-      "a race between the lanes of a tile, scratch that is not cleared, a result that drifts after the k-th launch: a test "
-      "runs once",
-      [] {
-        CaseFocus focus;
-        focus.indices = {2, 3, 1, 2, 1, 1, 1, 0};
-        focus.most_tokens = 24;
-        focus.fresh_rows = false;
-        return focus;
-      }(),
-      nullptr,
-      nullptr,
-      "every kernel",
-      over_runs};
+      .name = "repeated_runs_agree",
+      .promise = "a call made twice, or a hundred times, leaves the same bytes every time",
+      .catches =
+          "a race between the lanes of a tile, scratch that is not cleared, a result that drifts after the k-th launch: a "
+          "test runs once",
+      .focus = {.indices = {2, 3, 1, 2, 1, 1, 1, 0}, .most_tokens = 24, .fresh_rows = false},
+      .over_runs = over_runs,
+  };
   return property;
 }
 

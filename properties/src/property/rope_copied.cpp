@@ -15,18 +15,16 @@ std::optional<Breach> broken(const Trial& trial) {
 }  // namespace
 
 const Property& rope_copied() {
-  static const Property property{"rope_copied",
-                                 "rope values are copied bit for bit: NaN payloads, -0 and subnormals too",
-                                 "a conversion through float that quiets NaN or flushes subnormals: equal by value, and NaN "
-                                 "never equals itself in a test",
-                                 [] {
-                                   CaseFocus focus;
-                                   focus.indices = {2, 3, 1, 1, 0, 0, 0, 1};
-                                   focus.most_tokens = 48;
-                                   return focus;
-                                 }(),
-                                 broken,
-                                 [](const Subject& subject) { return layout_shape(subject.dialect.layout).rope != 0; }};
+  static const Property property{
+      .name = "rope_copied",
+      .promise = "rope values are copied bit for bit: NaN payloads, -0 and subnormals too",
+      .catches =
+          "a conversion through float that quiets NaN or flushes subnormals: equal by value, and NaN never equals itself in "
+          "a test",
+      .focus = {.indices = {2, 3, 1, 1, 0, 0, 0, 1}, .most_tokens = 48},
+      .broken = broken,
+      .applies = [](const Subject& subject) { return layout_shape(subject.dialect.layout).rope != 0; },
+  };
   return property;
 }
 

@@ -55,21 +55,13 @@ std::optional<Breach> broken(const Trial& trial) {
 
 const Property& scale_in_bounds() {
   static const Property property{
-      "scale_in_bounds",
-      "every scale lies between that of an all-zero tile and that of the largest finite input",
-      "no floor, another port's floor, byte 255 from finite input: readers decode it as NaN or infinity",
-      [] {
-        CaseFocus focus;
-        focus.values = {4, 1, 3, 2, 0, 0, 6, 5, 1, 2, 1, 1};
-        focus.indices = {2, 3, 1, 1, 0, 0, 0, 1};
-        focus.most_tokens = 48;
-        return focus;
-      }(),
-      broken,
-      nullptr,
-      "every kernel",
-      nullptr,
-      true};
+      .name = "scale_in_bounds",
+      .promise = "every scale lies between that of an all-zero tile and that of the largest finite input",
+      .catches = "no floor, another port's floor, byte 255 from finite input: readers decode it as NaN or infinity",
+      .focus = {.values = {4, 1, 3, 2, 0, 0, 6, 5, 1, 2, 1, 1}, .indices = {2, 3, 1, 1, 0, 0, 0, 1}, .most_tokens = 48},
+      .broken = broken,
+      .looks_at_pool = true,
+  };
   return property;
 }
 

@@ -118,20 +118,14 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& scaling_by_a_power_of_two() {
   static const Property property{
-      "scaling_by_a_power_of_two",
-      "2^k times a tile has its codes and a scale k binades higher, where no floor, subnormal or infinity comes between",
-      "a logarithm that is one binade off far from 1, a table of exponents with a gap: values of a test are all near 1",
-      [] {
-        CaseFocus focus;
-        focus.values = {0, 0, 0, 4, 4, 1, 0, 0, 6, 1, 0, 0};
-        focus.indices = {2, 3, 1, 1, 0, 0, 0, 0};
-        focus.most_tokens = 24;
-        return focus;
-      }(),
-      nullptr,
-      nullptr,
-      "every kernel",
-      over_runs};
+      .name = "scaling_by_a_power_of_two",
+      .promise =
+          "2^k times a tile has its codes and a scale k binades higher, where no floor, subnormal or infinity comes between",
+      .catches =
+          "a logarithm that is one binade off far from 1, a table of exponents with a gap: values of a test are all near 1",
+      .focus = {.values = {0, 0, 0, 4, 4, 1, 0, 0, 6, 1, 0, 0}, .indices = {2, 3, 1, 1, 0, 0, 0, 0}, .most_tokens = 24},
+      .over_runs = over_runs,
+  };
   return property;
 }
 

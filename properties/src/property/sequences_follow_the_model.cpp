@@ -158,27 +158,22 @@ std::optional<Breach> over_runs(Rig& rig) {
   if (!refused.empty()) {
     return std::nullopt;  // what was copied from a slot that was never stored is not known
   }
-  return breach_of(wrong_of(trial, [](const WrongByte&) { return true; }), trial);
+  return any_wrong_byte(trial);
 }
 
 }  // namespace
 
 const Property& sequences_follow_the_model() {
   static const Property property{
-      "sequences_follow_the_model",
-      "after an engine has appended, overwritten, copied, evicted and padded in one pool, every row is the model's",
-      "a slot that keeps part of its earlier row, a call that relies on what the last one left: tests store once, to a "
-      "fresh pool",
-      [] {
-        CaseFocus focus;
-        focus.most_tokens = 48;
-        focus.fresh_rows = false;
-        return focus;
-      }(),
-      nullptr,
-      nullptr,
-      "every kernel",
-      over_runs};
+      .name = "sequences_follow_the_model",
+      .promise =
+          "after an engine has appended, overwritten, copied, evicted and padded in one pool, every row is the model's",
+      .catches =
+          "a slot that keeps part of its earlier row, a call that relies on what the last one left: tests store once, to a "
+          "fresh pool",
+      .focus = {.most_tokens = 48, .fresh_rows = false},
+      .over_runs = over_runs,
+  };
   return property;
 }
 

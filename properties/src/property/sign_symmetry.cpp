@@ -60,21 +60,14 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& sign_symmetry() {
   static const Property property{
-      "sign_symmetry",
-      "a finite tile of -x has the scale of x and its codes with the sign turned; e4m3fnuz has no -0",
-      "amax of signed values, rounding towards one side, a clamp at one end: random values hide a wrong side behind the "
-      "other",
-      [] {
-        CaseFocus focus;
-        focus.values = finite_values;
-        focus.indices = {2, 3, 1, 1, 0, 0, 0, 0};
-        focus.most_tokens = 24;
-        return focus;
-      }(),
-      nullptr,
-      nullptr,
-      "every kernel",
-      over_runs};
+      .name = "sign_symmetry",
+      .promise = "a finite tile of -x has the scale of x and its codes with the sign turned; e4m3fnuz has no -0",
+      .catches =
+          "amax of signed values, rounding towards one side, a clamp at one end: random values hide a wrong side behind the "
+          "other",
+      .focus = {.values = finite_values, .indices = {2, 3, 1, 1, 0, 0, 0, 0}, .most_tokens = 24},
+      .over_runs = over_runs,
+  };
   return property;
 }
 

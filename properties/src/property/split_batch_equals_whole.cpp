@@ -28,21 +28,14 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& split_batch_equals_whole() {
   static const Property property{
-      "split_batch_equals_whole",
-      "a batch stored in up to four calls leaves the bytes of one call",
-      "the last block not masked, a tail that a vector loop drops, state left from call to call: a test makes one call of a "
-      "round size",
-      [] {
-        CaseFocus focus;
-        focus.indices = {2, 3, 2, 3, 1, 1, 2, 1};
-        focus.most_tokens = 70;
-        focus.fresh_rows = false;
-        return focus;
-      }(),
-      nullptr,
-      nullptr,
-      "every kernel",
-      over_runs};
+      .name = "split_batch_equals_whole",
+      .promise = "a batch stored in up to four calls leaves the bytes of one call",
+      .catches =
+          "the last block not masked, a tail that a vector loop drops, state left from call to call: a test makes one call "
+          "of a round size",
+      .focus = {.indices = {2, 3, 2, 3, 1, 1, 2, 1}, .most_tokens = 70, .fresh_rows = false},
+      .over_runs = over_runs,
+  };
   return property;
 }
 

@@ -97,21 +97,17 @@ bool applies(const Subject& subject) { return subject.dialect.scale != Scale::fp
 
 const Property& stored_values_store_again() {
   static const Property property{
-      "stored_values_store_again",
-      "values read from the cache and stored again give the same bytes; where their amax is half of M, the same values",
-      "a scale one binade high, codes that move at every copy through a page that is evicted and recomputed: each single "
-      "store is within tolerance",
-      [] {
-        CaseFocus focus;
-        focus.values = finite_values;
-        focus.indices = {2, 3, 1, 1, 0, 0, 0, 0};
-        focus.most_tokens = 24;
-        return focus;
-      }(),
-      nullptr,
-      applies,
-      "dialects whose scale is a power of two",
-      over_runs};
+      .name = "stored_values_store_again",
+      .promise =
+          "values read from the cache and stored again give the same bytes; where their amax is half of M, the same values",
+      .catches =
+          "a scale one binade high, codes that move at every copy through a page that is evicted and recomputed: each "
+          "single store is within tolerance",
+      .focus = {.values = finite_values, .indices = {2, 3, 1, 1, 0, 0, 0, 0}, .most_tokens = 24},
+      .applies = applies,
+      .where = "dialects whose scale is a power of two",
+      .over_runs = over_runs,
+  };
   return property;
 }
 

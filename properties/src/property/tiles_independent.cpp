@@ -67,20 +67,14 @@ std::optional<Breach> over_runs(Rig& rig) {
 
 const Property& tiles_independent() {
   static const Property property{
-      "tiles_independent",
-      "changing some tiles changes their codes and scales only: not those of other tiles, of the rope or of other tokens",
-      "a reduction over too many lanes, scratch shared by two tiles: alike values in all tiles of a test hide it",
-      [] {
-        CaseFocus focus;
-        focus.values = finite_values;
-        focus.indices = {2, 3, 1, 1, 0, 0, 0, 0};
-        focus.most_tokens = 24;
-        return focus;
-      }(),
-      nullptr,
-      nullptr,
-      "every kernel",
-      over_runs};
+      .name = "tiles_independent",
+      .promise =
+          "changing some tiles changes their codes and scales only: not those of other tiles, of the rope or of other "
+          "tokens",
+      .catches = "a reduction over too many lanes, scratch shared by two tiles: alike values in all tiles of a test hide it",
+      .focus = {.values = finite_values, .indices = {2, 3, 1, 1, 0, 0, 0, 0}, .most_tokens = 24},
+      .over_runs = over_runs,
+  };
   return property;
 }
 

@@ -32,21 +32,16 @@ bool applies(const Subject& subject) { return subject.memory == MemoryKind::cuda
 
 const Property& two_streams_change_nothing() {
   static const Property property{
-      "two_streams_change_nothing",
-      "two halves of a batch, stored on two streams at once, leave the bytes of the batch",
-      "one scratch buffer for all launches, a launch on the default stream: with overlapped prefill and decode, rows of one "
-      "show up in the other",
-      [] {
-        CaseFocus focus;
-        focus.indices = {2, 4, 1, 3, 0, 0, 1, 0};
-        focus.most_tokens = 96;
-        focus.fresh_rows = false;
-        return focus;
-      }(),
-      nullptr,
-      applies,
-      "CUDA kernels",
-      over_runs};
+      .name = "two_streams_change_nothing",
+      .promise = "two halves of a batch, stored on two streams at once, leave the bytes of the batch",
+      .catches =
+          "one scratch buffer for all launches, a launch on the default stream: with overlapped prefill and decode, rows of "
+          "one show up in the other",
+      .focus = {.indices = {2, 4, 1, 3, 0, 0, 1, 0}, .most_tokens = 96, .fresh_rows = false},
+      .applies = applies,
+      .where = "CUDA kernels",
+      .over_runs = over_runs,
+  };
   return property;
 }
 

@@ -17,18 +17,14 @@ std::optional<Breach> broken(const Trial& trial) {
 
 const Property& untouched_bytes_stay() {
   static const Property property{
-      "untouched_bytes_stay",
-      "bytes that no token owns keep their value: other slots, pad, page tail, memory around the pool",
-      "an index -1 stored, a page tail or a neighbour's slot overwritten: inside the allocation, where memory checkers see "
-      "nothing",
-      [] {
-        CaseFocus focus;
-        focus.indices = {1, 2, 3, 3, 2, 3, 5, 2};
-        focus.most_tokens = 128;
-        focus.fresh_rows = false;
-        return focus;
-      }(),
-      broken};
+      .name = "untouched_bytes_stay",
+      .promise = "bytes that no token owns keep their value: other slots, pad, page tail, memory around the pool",
+      .catches =
+          "an index -1 stored, a page tail or a neighbour's slot overwritten: inside the allocation, where memory checkers "
+          "see nothing",
+      .focus = {.indices = {1, 2, 3, 3, 2, 3, 5, 2}, .most_tokens = 128, .fresh_rows = false},
+      .broken = broken,
+  };
   return property;
 }
 

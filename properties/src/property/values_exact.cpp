@@ -16,15 +16,13 @@ std::optional<Breach> broken(const Trial& trial) {
 
 const Property& values_exact() {
   static const Property property{
-      "values_exact", "every code, scale and written pad byte is the one the dialect defines",
-      "a scale one binade off, a rounding rule, a floor: within the tolerance of a test that compares decoded values",
-      [] {
-        CaseFocus focus;
-        focus.indices = {2, 3, 1, 1, 0, 0, 1, 1};
-        focus.most_tokens = 48;
-        return focus;
-      }(),
-      broken};
+      .name = "values_exact",
+      .promise = "every code, scale and written pad byte is the one the dialect defines",
+      .catches =
+          "a scale one binade off, a rounding rule, a floor: within the tolerance of a test that compares decoded values",
+      .focus = {.indices = {2, 3, 1, 1, 0, 0, 1, 1}, .most_tokens = 48},
+      .broken = broken,
+  };
   return property;
 }
 

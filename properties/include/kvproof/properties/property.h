@@ -26,10 +26,10 @@ struct Property {
   std::string_view promise;  // one sentence
   std::string_view catches;  // the bug class, and why a plain test misses it
   CaseFocus focus;
-  std::optional<Breach> (*broken)(const Trial& trial);     // of one case's trial; null where `over_runs` is given
-  bool (*applies)(const Subject& subject) = nullptr;       // null: to every subject
-  std::string_view where = "every kernel";                 // what `applies` says, in words
-  std::optional<Breach> (*over_runs)(Rig& rig) = nullptr;  // of the runs that it makes on a rig
+  std::optional<Breach> (*broken)(const Trial& trial) = nullptr;  // of one case's trial; null where `over_runs` is given
+  bool (*applies)(const Subject& subject) = nullptr;              // null: to every subject
+  std::string_view where = "every kernel";                        // what `applies` says, in words
+  std::optional<Breach> (*over_runs)(Rig& rig) = nullptr;         // of the runs that it makes on a rig
   bool looks_at_pool = false;  // and not at the judge's findings: without the pool on the host it has seen nothing
 
   bool applies_to(const Subject& subject) const { return applies == nullptr || applies(subject); }
@@ -43,6 +43,9 @@ const Property* find_property(std::string_view name);
 
 // The breach that wrong bytes make, or nothing if there are none.
 std::optional<Breach> breach_of(const Judgement& wrong, const Trial& trial);
+
+// That of every wrong byte of the trial, whatever property it belongs to.
+std::optional<Breach> any_wrong_byte(const Trial& trial);
 
 // One function a file, in src/property.
 const Property& values_exact();
