@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 
+#include "altered.h"
 #include "device_bytes.h"
 #include "kvproof/properties/case_generator.h"
 #include "kvproof/properties/cuda_judge.h"
@@ -19,48 +20,11 @@ namespace {
 
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
-Subject strict(Layout layout) {
-  for (const Subject& subject : builtin_cuda_subjects()) {
-    if (subject.dialect_name == "strict" && subject.dialect.layout == layout) {
-      return subject;
-    }
-  }
-  throw std::runtime_error("no strict kernel");
-}
-
-std::uint8_t* pool_of(const kvproof_store_call& call) { return static_cast<std::uint8_t*>(call.cache); }
-
-// A right store and something after it.
-struct Altered {
-  Subject right;
-  std::function<void(const kvproof_store_call&)> after;
-};
-
-std::int32_t store_altered(void* state, const kvproof_store_call* call, const char** message) {
-  const auto& altered = *static_cast<const Altered*>(state);
-  const std::int32_t status = altered.right.store(altered.right.state, call, message);
-  altered.after(*call);
-  return status;
-}
-
-Subject subject_of(Altered& altered) {
-  Subject subject = altered.right;
-  subject.store = store_altered;
-  subject.state = &altered;
-  return subject;
-}
+Subject strict(Layout layout) { return strict_of(builtin_cuda_subjects(), layout); }
 
 Case case_of(Layout layout, std::int64_t pages, std::int64_t page_size, std::int64_t page_stride,
              std::vector<std::int64_t> indices) {
-  Case c;
-  c.shape.layout = layout;
-  c.shape.pages = pages;
-  c.shape.page_size = page_size;
-  c.shape.page_stride = page_stride;
-  c.shape.tokens = static_cast<std::int64_t>(indices.size());
-  c.shape.row_stride = c.shape.row_bytes();
-  c.indices = std::move(indices);
-  c.input.resize(static_cast<std::size_t>(c.shape.input_bytes()));
+  Case c = zero_case(layout, pages, page_size, page_stride, std::move(indices));
   Draw draw(3);
   for (std::uint8_t& byte : c.input) {
     byte = static_cast<std::uint8_t>(draw.bits() & 0x3F);

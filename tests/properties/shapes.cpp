@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "altered.h"
 #include "kvproof/properties/describe.h"
 #include "kvproof/properties/draw.h"
 #include "kvproof/properties/trial.h"
@@ -16,53 +17,11 @@ namespace {
 constexpr std::int64_t two_31 = std::int64_t{1} << 31;
 constexpr std::int64_t packed_stride = 1'048'320;  // near 1 MiB, a multiple of 576: many layers packed page by page
 
-Subject strict(const Machine& machine, Layout layout) {
-  for (const Subject& subject : machine.subjects()) {
-    if (subject.dialect_name == "strict" && subject.dialect.layout == layout) {
-      return subject;
-    }
-  }
-  throw std::runtime_error("no strict kernel");
-}
-
-// A right store and something after it; or the store of a call that is changed first.
-struct Altered {
-  Subject right;
-  std::function<void(const kvproof_store_call&)> after = [](const kvproof_store_call&) {};
-  std::function<void(kvproof_store_call&)> before = [](kvproof_store_call&) {};
-};
-
-std::int32_t store_altered(void* state, const kvproof_store_call* call, const char** message) {
-  const auto& altered = *static_cast<const Altered*>(state);
-  kvproof_store_call changed = *call;
-  altered.before(changed);
-  const std::int32_t status = altered.right.store(altered.right.state, &changed, message);
-  if (status == KVPROOF_STORED) {
-    altered.after(*call);
-  }
-  return status;
-}
-
-Subject subject_of(Altered& altered) {
-  Subject subject = altered.right;
-  subject.store = store_altered;
-  subject.state = &altered;
-  return subject;
-}
-
-std::uint8_t* pool_of(const kvproof_store_call& call) { return static_cast<std::uint8_t*>(call.cache); }
+Subject strict(const Machine& machine, Layout layout) { return strict_of(machine.subjects(), layout); }
 
 Case case_of(Layout layout, std::int64_t pages, std::int64_t page_size, std::int64_t page_stride,
              std::vector<std::int64_t> indices) {
-  Case c;
-  c.shape.layout = layout;
-  c.shape.pages = pages;
-  c.shape.page_size = page_size;
-  c.shape.page_stride = page_stride;
-  c.shape.tokens = static_cast<std::int64_t>(indices.size());
-  c.shape.row_stride = c.shape.row_bytes();
-  c.indices = std::move(indices);
-  c.input.resize(static_cast<std::size_t>(c.shape.input_bytes()));
+  Case c = zero_case(layout, pages, page_size, page_stride, std::move(indices));
   // Finite values of bf16, of all signs and of magnitudes near one another.
   Draw draw(3);
   for (std::size_t i = 0; i + 1 < c.input.size(); i += 2) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "altered.h"
 #include "kvproof/device/error.h"
 #include "kvproof/properties/describe.h"
 #include "kvproof/properties/property.h"
@@ -25,8 +26,6 @@ std::int32_t call_function(void* state, const kvproof_store_call* call, const ch
   return KVPROOF_STORED;
 }
 
-std::uint8_t* pool_of(const kvproof_store_call& call) { return static_cast<std::uint8_t*>(call.cache); }
-
 // The model's store of the first `tokens` tokens.
 void store(const kvproof_store_call& call, std::int64_t tokens) {
   kvproof_store_call part = call;
@@ -37,15 +36,7 @@ void store(const kvproof_store_call& call, std::int64_t tokens) {
 
 Case case_of(Draw& draw, Layout layout, std::int64_t pages, std::int64_t page_size, std::int64_t page_stride,
              std::vector<std::int64_t> indices) {
-  Case c;
-  c.shape.layout = layout;
-  c.shape.pages = pages;
-  c.shape.page_size = page_size;
-  c.shape.page_stride = page_stride;
-  c.shape.tokens = static_cast<std::int64_t>(indices.size());
-  c.shape.row_stride = c.shape.row_bytes();
-  c.indices = std::move(indices);
-  c.input.resize(static_cast<std::size_t>(c.shape.input_bytes()));
+  Case c = zero_case(layout, pages, page_size, page_stride, std::move(indices));
   for (std::uint8_t& byte : c.input) {
     byte = static_cast<std::uint8_t>(draw.bits() & 0x3F);
   }
