@@ -2,10 +2,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "commands.h"
+#include "companion.h"
 #include "kvproof/device/error.h"
 #include "kvproof/proofs/module.h"
 #include "report.h"
@@ -18,11 +18,7 @@ using proofs::Answer;
 using proofs::Query;
 
 AddressProof prove() {
-  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  std::filesystem::path module = here / "kvproof_solver.so";
-  if (!std::filesystem::exists(module)) {
-    module = here.parent_path() / "lib" / "kvproof" / "kvproof_solver.so";
-  }
+  const std::filesystem::path module = companion("kvproof_solver.so", "kvproof_solver.so");
   void* library = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw CannotRun(fmt::format("the solver does not load, expected kvproof_solver.so and libz3: {}", dlerror()));

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <map>
 #include <memory>
 #include <random>
 
@@ -11,6 +10,7 @@
 #include "kvproof/device/error.h"
 #include "kvproof/properties/check.h"
 #include "kvproof/reference/names.h"
+#include "option_kinds.h"
 #include "progress.h"
 #include "report.h"
 
@@ -260,11 +260,11 @@ void add_check(CLI::App& app, Chosen& chosen) {
   options->kernels.add_to(*command);
   command
       ->add_option("--budget", options->budget_seconds, "Time for the whole check: seconds, or a number with s, ms, m or h")
-      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}))
+      ->transform(duration())
       ->check(positive_number())
       ->capture_default_str();
   command->add_option("--shrink", options->shrink_seconds, "Time for making one failing case smaller, in the same units")
-      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}))
+      ->transform(duration())
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--cases", options->cases, "Exactly this many cases a property and kernel, instead of a budget")

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <set>
 
 #include "kvproof/device/error.h"
 #include "kvproof/device/memory.h"
 #include "kvproof/reference/dialects.h"
 #include "kvproof/reference/names.h"
+#include "option_kinds.h"
 
 namespace kvproof::cli {
 namespace {
@@ -120,7 +120,7 @@ void KernelChoice::add_to(CLI::App& command) {
   command
       .add_option("--case-timeout", case_seconds,
                   "Time for one case before its kernel counts as one that does not return: seconds, or with s, ms, m or h")
-      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}))
+      ->transform(duration())
       ->check(CLI::Range(0.001, 86400.0))
       ->default_str("10s");
   command

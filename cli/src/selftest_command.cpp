@@ -3,10 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <exception>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -14,12 +12,14 @@
 #include <thread>
 
 #include "commands.h"
+#include "companion.h"
 #include "kernel_choice.h"
 #include "kvproof/device/error.h"
 #include "kvproof/properties/examination.h"
 #include "kvproof/properties/planted_defects.h"
 #include "kvproof/properties/worker.h"
 #include "kvproof/reference/names.h"
+#include "option_kinds.h"
 #include "progress.h"
 #include "report.h"
 #include "worker_command.h"
@@ -47,19 +47,7 @@ struct Options {
 };
 
 std::string planted_file(const Options& options) {
-  if (!options.planted.empty()) {
-    return options.planted;
-  }
-  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const std::array places{here.parent_path() / "lib" / "kvproof" / "planted.so",
-                          here.parent_path() / "device" / "planted" / "planted.so"};
-  for (const std::filesystem::path& place : places) {
-    if (std::filesystem::exists(place)) {
-      return place.string();
-    }
-  }
-  throw CannotRun(
-      fmt::format("planted.so: expected at {} or {}, or named by --planted", places[0].string(), places[1].string()));
+  return options.planted.empty() ? companion("planted.so", "../device/planted/planted.so").string() : options.planted;
 }
 
 // One kernel to be examined under each seed.
@@ -212,7 +200,7 @@ class Selftest {
     const auto work = [&] {
       for (std::size_t i = next++; i < suspects_.size(); i = next++) {
         try {
-          examine_one(suspects_[i], i);
+          examine_one(suspects_[i]);
           const std::lock_guard lock(guard);
           progress_.show(fmt::format("{} of {} kernels: {}", i + 1, suspects_.size(), suspects_[i].subject.title()));
         } catch (...) {
@@ -235,7 +223,7 @@ class Selftest {
   }
 
   // A process for each kernel, so that one which quietly spoils its memory spoils no other's verdict.
-  void examine_one(Suspect& suspect, std::size_t) const {
+  void examine_one(Suspect& suspect) const {
     const auto runner = run_in_child(worker_for(suspect.source), suspect.position);
     for (int i = 0; i < options_.seeds; ++i) {
       ExaminationOptions examination;
@@ -460,13 +448,13 @@ void add_selftest(CLI::App& app, Chosen& chosen) {
       ->capture_default_str();
   command
       ->add_option("--budget", options->budget, "Time until a kernel counts as not caught: seconds, or with s, ms, m or h")
-      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}))
+      ->transform(duration())
       ->check(CLI::NonNegativeNumber)
       ->default_str("30s");
   command
       ->add_option("--case-timeout", options->case_seconds,
                    "Time for one case before its kernel counts as one that does not return: seconds, or with s, ms, m or h")
-      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}))
+      ->transform(duration())
       ->check(CLI::Range(0.001, 86400.0))
       ->default_str("5s");
   command->add_option("--jobs", options->jobs, "Kernels at a time (default: one a core, at most 4 on a GPU)")
