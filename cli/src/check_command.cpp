@@ -17,6 +17,8 @@
 namespace kvproof::cli {
 namespace {
 
+constexpr int most_hangs = 3;  // properties in which a kernel may not return before it is asked no more
+
 struct Options {
   KernelChoice kernels;
   double budget_seconds = 30;
@@ -91,6 +93,10 @@ void print_result(const PropertyResult& result) {
 }
 
 void print_failure(const PropertyResult& result, const Options& options, const Chosen& chosen) {
+  if (!result.failure) {
+    fmt::print("  {} not asked: {}\n", result.property->name, result.not_asked);
+    return;
+  }
   const Failure& failure = *result.failure;
   fmt::print("  {} FAILS after {} cases, shrunk in {} steps{}\n", result.property->name, result.cases, failure.shrink_steps,
              failure.shrink_cut ? " (time for shrinking ran out)" : "");
@@ -138,6 +144,9 @@ Json result_json(const PropertyResult& result) {
   if (result.explained != 0) {
     json["explained_example"] = result.explained_example;
   }
+  if (!result.not_asked.empty()) {
+    json["not_asked"] = result.not_asked;
+  }
   if (!result.refusal.empty()) {
     json["refusal"] = result.refusal;
   }
@@ -158,6 +167,7 @@ class Run {
 
   int work() {
     const auto start = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> budget(options_.budget_seconds);
     std::size_t steps = 0;
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
       for (const Property& property : properties()) {
@@ -166,7 +176,6 @@ class Run {
     }
     CheckOptions check;
     check.seed = seed_;
-    check.budget = std::chrono::duration<double>(options_.budget_seconds / static_cast<double>(steps));
     check.shrink_budget = std::chrono::duration<double>(options_.shrink_seconds);
     check.save = options_.save;
     if (options_.cases > 0) {
@@ -177,15 +186,28 @@ class Run {
       const Subject& subject = kernels_.subject(i);
       CaseRunner& runner = kernels_.runner(i);
       Checked checked{subject, {}};
+      int hangs = 0;
       for (const Property& property : properties()) {
         if (!property.applies_to(subject)) {
           continue;
         }
+        // What one property takes beyond its share, the others give up.
+        const std::chrono::duration<double> left = budget - (std::chrono::steady_clock::now() - start);
+        check.budget = left / static_cast<double>(steps - step);
         ++step;
+        if (hangs == most_hangs) {
+          PropertyResult none;
+          none.property = &property;
+          none.not_asked = fmt::format("the kernel did not return in {} properties before", most_hangs);
+          checked.results.push_back(std::move(none));
+          totals_.add(checked.results.back());
+          continue;
+        }
         checked.results.push_back(check_property(runner, subject, property, check, [&](const PropertyResult& so_far) {
           progress_.show(fmt::format("[{}/{}] {} {}: {} cases, {} codes", step, steps, subject.title(), property.name,
                                      so_far.cases, counted(so_far.codes)));
         }));
+        hangs += checked.results.back().hung() ? 1 : 0;
         totals_.add(checked.results.back());
       }
       kernels_.release(i);

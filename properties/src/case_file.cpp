@@ -386,6 +386,8 @@ CaseFile parse_cases(const std::string& text, const std::string& name) {
     json = Json::parse(text);
   } catch (const Json::parse_error& error) {
     throw BadInput(fmt::format("{}: not JSON: byte {}", name, error.byte));
+  } catch (const Json::out_of_range&) {
+    throw BadInput(fmt::format("{}: a number in it is beyond every double", name));
   }
   const Node top(json, name);
   top.object({"format", "version", "generator", "flags", "cases"});

@@ -146,7 +146,7 @@ std::vector<std::int64_t> draw_far_indices(Draw& draw, const StoreShape& s, std:
 }
 
 // The size from which a case of large shapes has a large batch: one of the 25 cases that RapidCheck grows. Not where an
-// error is declared: then each code that is not the model's is looked into, and there may be millions.
+// error is declared: then more codes may be other than the model's than the judge keeps to explain.
 constexpr int large_batch_size = 96;
 constexpr std::int64_t smallest_large_batch = 65'536;  // tokens: the first that does not fit 16 bits
 

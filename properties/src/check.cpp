@@ -17,6 +17,9 @@ using rc::detail::CaseResult;
 
 constexpr int batch = 25;  // cases between two looks at the clock
 
+// Bytes of input up to which a failing case is saved before it is shrunk, too, when its kernel cannot end this process.
+constexpr std::size_t most_saved_twice = 1 << 20;
+
 class Quiet : public rc::detail::TestListener {
  public:
   void onTestCaseFinished(const CaseDescription&) override {}
@@ -43,6 +46,23 @@ void save(const std::filesystem::path& path, const Subject& subject, const Prope
   filed.finding = breach.summary;
   save_cases(path, {{}, {filed}});
 }
+
+using NextSmaller = std::function<std::optional<Case>(SmallerCases&)>;
+
+// Smaller cases as RapidCheck takes them.
+class Smaller {
+ public:
+  Smaller(SmallerCases cases, NextSmaller next) : cases_(std::move(cases)), next_(std::move(next)) {}
+
+  rc::Maybe<Case> operator()() {
+    std::optional<Case> smaller = next_(cases_);
+    return smaller ? rc::Maybe<Case>(std::move(*smaller)) : rc::Nothing;
+  }
+
+ private:
+  SmallerCases cases_;
+  NextSmaller next_;
+};
 
 // Runs cases until one breaks the property, then remembers the smallest that does.
 class Search {
@@ -90,13 +110,21 @@ class Search {
       CaseFocus focus = property_.focus;
       focus.extreme_indices = runner_.isolated();
       return rc::shrinkable::shrinkRecur(draw_case(draw, subject_, focus, size), [this](const Case& c) {
-        return rc::seq::fromContainer(shrinking_over() ? std::vector<Case>{} : smaller_cases(c, subject_));
+        return rc::makeSeq<Smaller>(SmallerCases(c, subject_), [this](SmallerCases& smaller) { return next_smaller(smaller); });
       });
     };
     return rc::gen::map(cases, [this](Case&& c) { return judge_case(std::move(c)); });
   }
 
   bool shrinking_over() const { return error_ != nullptr || (shrink_stop_ && Clock::now() >= *shrink_stop_); }
+
+  std::optional<Case> next_smaller(SmallerCases& cases) {
+    if (shrinking_over()) {
+      shrink_cut_ = smallest_.has_value();
+      return std::nullopt;
+    }
+    return cases.next();
+  }
 
   CaseDescription judge_case(Case&& c) {
     const auto said = [](CaseResult::Type type) {
@@ -121,7 +149,9 @@ class Search {
         shrink_stop_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.shrink_budget);
         if (!options_.save.empty()) {
           file_ = options_.save / file_name(subject_, property_, options_.seed);
-          save(file_, subject_, property_, c, *breach);  // before shrinking: it may never end
+          if (!runner_.isolated() || c.input.size() <= most_saved_twice) {
+            save(file_, subject_, property_, c, *breach);  // before shrinking: it may never end
+          }
         }
       }
       smallest_ = std::move(c);

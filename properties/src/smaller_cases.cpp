@@ -10,21 +10,20 @@
 namespace kvproof {
 namespace {
 
+constexpr std::size_t most_single_steps = 8;
+
+// The steps from one case, in order, each as what it makes of the case.
 class Steps {
  public:
   Steps(const Case& c, const Subject& subject) : c_(c), subject_(subject) {}
-
-  void add(Case smaller) {
-    if (smaller != c_ && !case_contradiction(smaller, subject_.dialect) && keeps_promise(smaller)) {
-      steps_.push_back(std::move(smaller));
-    }
-  }
 
   void fewer_tokens() {
     const std::int64_t n = c_.shape.tokens;
     for (std::int64_t part = n; part >= 1; part /= 2) {
       for (std::int64_t from = 0; from < n; from += part) {
-        add(with_tokens(c_, tokens_where(c_, [&](std::int64_t token) { return token < from || token >= from + part; })));
+        add([from, part](const Case& c) {
+          return with_tokens(c, tokens_where(c, [&](std::int64_t token) { return token < from || token >= from + part; }));
+        });
       }
     }
   }
@@ -32,12 +31,10 @@ class Steps {
   void plainer_shape() {
     const StoreShape& s = c_.shape;
     if (std::int64_t production = production_page_stride(s.layout, s.page_size); s.page_stride != production) {
-      Case smaller = c_;
-      smaller.shape.page_stride = production;
-      add(std::move(smaller));
+      change([production](Case& smaller) { smaller.shape.page_stride = production; });
     }
     if (s.row_stride != s.row_bytes()) {
-      add(with_row_stride(c_, s.row_bytes()));
+      add([](const Case& c) { return with_row_stride(c, c.shape.row_bytes()); });
     }
     std::int64_t used = 1;
     for (const std::int64_t index : c_.indices) {
@@ -45,24 +42,14 @@ class Steps {
     }
     for (const std::int64_t pages : {used, s.pages - 1}) {
       if (pages >= 1 && pages < s.pages) {
-        Case smaller = c_;
-        smaller.shape.pages = pages;
-        add(std::move(smaller));
+        change([pages](Case& smaller) { smaller.shape.pages = pages; });
       }
     }
     for (const std::int64_t page_size : {std::int64_t{1}, std::int64_t{2}, std::int64_t{64}}) {
       const bool taken = subject_.page_sizes.empty() || std::find(subject_.page_sizes.begin(), subject_.page_sizes.end(),
                                                                   page_size) != subject_.page_sizes.end();
       if (page_size < s.page_size && taken) {
-        Case smaller = c_;
-        const std::int64_t tail = s.page_stride - smallest_page_stride(s.layout, s.page_size);
-        smaller.shape.page_size = page_size;
-        smaller.shape.page_stride = smallest_page_stride(s.layout, page_size) + tail;
-        smaller.shape.pages = std::max<std::int64_t>(1, std::min(s.pages, (s.capacity() + page_size - 1) / page_size));
-        for (std::int64_t& index : smaller.indices) {
-          index = index >= 0 && index < s.capacity() ? index % smaller.shape.capacity() : index;
-        }
-        add(std::move(smaller));
+        change([page_size](Case& smaller) { make_page_size(smaller, page_size); });
       }
     }
   }
@@ -72,9 +59,7 @@ class Steps {
       const std::int64_t index = c_.indices[token];
       for (const std::int64_t target : {std::int64_t{0}, index / 2, index - 1}) {
         if (index > 0 && target < index) {
-          Case smaller = c_;
-          smaller.indices[token] = target;
-          add(std::move(smaller));
+          change([token, target](Case& smaller) { smaller.indices[token] = target; });
         }
       }
     }
@@ -101,46 +86,75 @@ class Steps {
     }
   }
 
-  std::vector<Case> take() { return std::move(steps_); }
+  std::vector<SmallerCases::Step> take() { return std::move(steps_); }
 
  private:
-  static constexpr std::size_t most_single_steps = 8;
-
-  void zero(std::int64_t token, std::int64_t offset, std::int64_t count) {
-    const auto begin = c_.input.begin() + token * c_.shape.row_stride + offset;
-    if (std::any_of(begin, begin + count, [](std::uint8_t byte) { return byte != 0; })) {
-      Case smaller = c_;
-      std::fill_n(smaller.input.begin() + token * c_.shape.row_stride + offset, count, std::uint8_t{0});
-      add(std::move(smaller));
+  static void make_page_size(Case& smaller, std::int64_t page_size) {
+    const StoreShape s = smaller.shape;
+    const std::int64_t tail = s.page_stride - smallest_page_stride(s.layout, s.page_size);
+    smaller.shape.page_size = page_size;
+    smaller.shape.page_stride = smallest_page_stride(s.layout, page_size) + tail;
+    smaller.shape.pages = std::max<std::int64_t>(1, std::min(s.pages, (s.capacity() + page_size - 1) / page_size));
+    for (std::int64_t& index : smaller.indices) {
+      index = index >= 0 && index < s.capacity() ? index % smaller.shape.capacity() : index;
     }
   }
 
-  // A kernel that forbids duplicates is never handed any.
-  bool keeps_promise(const Case& smaller) const {
-    if (subject_.duplicates != Duplicates::forbidden) {
-      return true;
+  void zero(std::int64_t token, std::int64_t offset, std::int64_t count) {
+    const std::int64_t at = token * c_.shape.row_stride + offset;
+    const auto begin = c_.input.begin() + at;
+    if (std::any_of(begin, begin + count, [](std::uint8_t byte) { return byte != 0; })) {
+      change([at, count](Case& smaller) { std::fill_n(smaller.input.begin() + at, count, std::uint8_t{0}); });
     }
-    std::set<std::int64_t> seen;
-    return std::all_of(smaller.indices.begin(), smaller.indices.end(), [&](std::int64_t index) {
-      const Location at = locate(index, smaller.shape.pages, smaller.shape.page_size, subject_.dialect);
-      return at.fate != Fate::stored || seen.insert(index).second;
+  }
+
+  template <class Change>
+  void change(Change make) {
+    add([make](const Case& c) {
+      Case smaller = c;
+      make(smaller);
+      return smaller;
     });
   }
 
+  void add(SmallerCases::Step step) { steps_.push_back(std::move(step)); }
+
   const Case& c_;
   const Subject& subject_;
-  std::vector<Case> steps_;
+  std::vector<SmallerCases::Step> steps_;
 };
+
+// A kernel that forbids duplicates is never handed any.
+bool keeps_promise(const Case& smaller, const Subject& subject) {
+  if (subject.duplicates != Duplicates::forbidden) {
+    return true;
+  }
+  std::set<std::int64_t> seen;
+  return std::all_of(smaller.indices.begin(), smaller.indices.end(), [&](std::int64_t index) {
+    const Location at = locate(index, smaller.shape.pages, smaller.shape.page_size, subject.dialect);
+    return at.fate != Fate::stored || seen.insert(index).second;
+  });
+}
 
 }  // namespace
 
-std::vector<Case> smaller_cases(const Case& c, const Subject& subject) {
-  Steps steps(c, subject);
+SmallerCases::SmallerCases(const Case& c, const Subject& subject) : c_(std::make_shared<const Case>(c)), subject_(&subject) {
+  Steps steps(*c_, subject);
   steps.fewer_tokens();
   steps.plainer_shape();
   steps.smaller_indices();
   steps.plainer_values();
-  return steps.take();
+  steps_ = std::make_shared<const std::vector<Step>>(steps.take());
+}
+
+std::optional<Case> SmallerCases::next() {
+  while (next_ < steps_->size()) {
+    Case smaller = (*steps_)[next_++](*c_);
+    if (smaller != *c_ && !case_contradiction(smaller, subject_->dialect) && keeps_promise(smaller, *subject_)) {
+      return smaller;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace kvproof

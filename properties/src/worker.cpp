@@ -19,6 +19,12 @@ ChildLimits after_a_hang(const ChildLimits& limits) {
   return {std::min(limits.time, shorter), limits.memory};
 }
 
+// A large case takes longer to be sent, stored and judged, whatever the kernel.
+ChildLimits for_case_of(std::size_t bytes, const ChildLimits& limits) {
+  constexpr std::size_t bytes_a_second = 16 << 20;
+  return {limits.time + std::chrono::milliseconds(1000 * bytes / bytes_a_second), limits.memory};
+}
+
 std::string text_of(const Frame& frame) {
   MessageReader reader(frame.bytes);
   std::string text = reader.text();
@@ -163,18 +169,20 @@ std::string Worker::device(std::size_t subject) {
 std::variant<std::vector<std::uint8_t>, Breach> Worker::kernel_answer(std::size_t subject, std::uint32_t kind,
                                                                       const std::vector<std::uint8_t>& question) {
   const ChildLimits limits = hung_.contains(subject) ? after_a_hang(setup_.limits) : setup_.limits;
-  auto answer = child_->ask(kind, question, limits);
+  auto answer = child_->ask(kind, question, for_case_of(question.size(), limits));
   if (auto* ending = std::get_if<ChildEnding>(&answer)) {
     child_.reset();
     std::string what = describe(*ending);
     if (ending->how == ChildEnding::How::time) {
       hung_.insert(subject);
       if (limits.time < setup_.limits.time) {
-        ending->limits = setup_.limits;
+        ending->limits = for_case_of(question.size(), setup_.limits);
         what += ", the limit once another case " + describe(*ending);
       }
     }
-    return verdict(what, std::move(ending->last_lines));
+    Breach breach = verdict(what, std::move(ending->last_lines));
+    breach.hung = ending->how == ChildEnding::How::time;
+    return breach;
   }
   Frame& frame = std::get<Frame>(answer);
   const auto lost = [&](const std::string& what) {

@@ -212,6 +212,9 @@ class BadInput(Command):
         with open(self.path("bad.json"), "w", encoding="utf-8") as file:
             file.write("{")
         self.complains("replay", "bad.json", words=["bad.json", "not JSON"])
+        with open(self.path("huge.json"), "w", encoding="utf-8") as file:
+            file.write('{"version": 1e999}')
+        self.complains("replay", "huge.json", words=["huge.json", "a number in it is beyond every double"])
         self.run_it("vectors", "make", "--output", "v", "--dialect", "strict")
         with open(self.path("v/flashmla-strict.json"), encoding="utf-8") as file:
             vectors = json.load(file)

@@ -39,8 +39,8 @@ class Planted(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="kvproof-planted-") as folder:
             report = os.path.join(folder, "report.json")
             done = subprocess.run(
-                [KVPROOF, "check", "--kernel", PLANTED, "--device", DEVICE, "--cases", "50", "--seed", "1",
-                 "--case-timeout", "1s", "--shrink", "1s", "--json", report, "--save", folder],
+                [KVPROOF, "check", "--kernel", PLANTED, "--device", DEVICE, "--cases", "25", "--seed", "1",
+                 "--case-timeout", "1s", "--shrink", "100ms", "--json", report, "--save", folder],
                 capture_output=True, text=True, timeout=900, stdin=subprocess.DEVNULL, check=False)
             self.assertEqual(done.returncode, 1, done.stdout[-4000:] + done.stderr)
             with open(report, encoding="utf-8") as file:

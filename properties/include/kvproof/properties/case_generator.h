@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "kvproof/device/subject.h"
@@ -30,7 +33,22 @@ struct CaseFocus {
 // One case; `size` from 0 to 100 scales the batch.
 Case draw_case(Draw& draw, const Subject& subject, const CaseFocus& focus, int size);
 
-// Cases a step smaller than `c`, the boldest steps first. Each can be run for the subject.
-std::vector<Case> smaller_cases(const Case& c, const Subject& subject);
+// Cases a step smaller than `c`, the boldest steps first, each made when it is asked for: of a large batch they are many,
+// and as large. Each can be run for the subject, which must outlive this.
+class SmallerCases {
+ public:
+  using Step = std::function<Case(const Case&)>;
+
+  SmallerCases(const Case& c, const Subject& subject);
+
+  // The next one, or nothing after the last.
+  std::optional<Case> next();
+
+ private:
+  std::shared_ptr<const Case> c_;
+  const Subject* subject_;
+  std::shared_ptr<const std::vector<Step>> steps_;
+  std::size_t next_ = 0;
+};
 
 }  // namespace kvproof

@@ -40,8 +40,10 @@ struct PropertyResult {
   std::string explained_example;  // the first of them
   std::string refusal;            // the first refusal's message
   std::optional<Failure> failure;
+  std::string not_asked;  // why no case was run, if none was
 
-  bool holds() const { return !failure.has_value(); }
+  bool holds() const { return !failure.has_value() && not_asked.empty(); }
+  bool hung() const { return failure.has_value() && failure->breach.hung; }
   // A property that no code was stored for has shown nothing: every call was refused, or every batch was empty.
   bool compared_nothing() const { return holds() && codes == 0; }
 };

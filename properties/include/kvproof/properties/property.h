@@ -18,6 +18,7 @@ struct Breach {
   std::string summary;
   std::vector<std::string> places;  // one line each, all of them
   std::vector<WrongByte> wrong;     // the bytes behind them, where the judge found them
+  bool hung = false;                // it ended because its time was over
   bool ended = false;               // the kernel did not come back from the call as it should, whatever was asked of it
 };
 
