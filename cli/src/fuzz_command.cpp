@@ -1,11 +1,12 @@
 // kvproof fuzz: guided calls against kernels, every byte judged, each finding made small.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <exception>
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 #include "commands.h"
@@ -158,8 +159,9 @@ class KernelRun {
   }
 
   void show_progress() {
+    const std::string line = fmt::format("{}: {}", subject().title(), told());
     const std::lock_guard lock(output_);
-    progress_.show(fmt::format("{}: {}", subject().title(), told()));
+    progress_.show(line);
   }
 
   fs::path file_of(std::size_t number) const {

@@ -42,7 +42,7 @@ bool Campaign::over() const {
     return true;
   }
   const std::lock_guard lock(mutex_);
-  return (options_.executions != 0 && counts_.executions >= options_.executions) || kinds_.size() >= options_.findings;
+  return (options_.executions != 0 && counts_.executions >= options_.executions) || found_.size() >= options_.findings;
 }
 
 CampaignCounts Campaign::counts() const {
@@ -82,9 +82,20 @@ void Campaign::count(const CaseOutcome& outcome) {
   }
 }
 
-bool Campaign::take_kind(const std::string& kind) {
+bool Campaign::is_new(const std::string& kind) {
   const std::lock_guard lock(mutex_);
-  return kinds_.size() < options_.findings && kinds_.insert(kind).second;
+  return met_.insert(kind).second;
+}
+
+void Campaign::report(const CampaignFinding& finding, const std::function<void(const CampaignFinding&)>& found) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (found_.size() >= options_.findings || !found_.insert(finding.kind).second) {
+      return;
+    }
+  }
+  const std::lock_guard lock(telling_);
+  found(finding);
 }
 
 void Campaign::work(CaseRunner& runner, std::uint64_t worker, const std::function<void(const CampaignFinding&)>& found) {
@@ -105,16 +116,10 @@ void Campaign::work(CaseRunner& runner, std::uint64_t worker, const std::functio
       continue;
     }
     CampaignFinding finding{c, std::move(*outcome.breach), {}, counts().executions, began, 0, false};
-    finding.kind = kind_of(finding.breach);
-    if (take_kind(finding.kind)) {
+    if (is_new(kind_of(finding.breach))) {
       minimise(runner, finding);
-      const std::string smallest = kind_of(finding.breach);
-      // Long batches that look different may come down to one thing.
-      if (smallest == finding.kind || take_kind(smallest)) {
-        finding.kind = smallest;
-        const std::lock_guard lock(mutex_);
-        found(finding);
-      }
+      finding.kind = kind_of(finding.breach);
+      report(finding, found);
     }
   }
 }

@@ -15,7 +15,7 @@ constexpr std::int64_t two_31 = std::int64_t{1} << 31;
 constexpr std::int64_t two_32 = std::int64_t{1} << 32;
 
 // Production's own, then sizes that are no power of two. The first is the cheapest.
-constexpr std::array<std::int64_t, 12> any_page_sizes{2, 1, 64, 3, 256, 5, 7, 16, 100, 128, 2, 64};
+constexpr std::array<std::int64_t, 16> any_page_sizes{2, 1, 64, 3, 256, 5, 7, 16, 100, 128, 2, 64, 4, 257, 32, 512};
 
 template <class List>
 auto chosen(const List& list, std::uint8_t choice) {
@@ -123,8 +123,7 @@ void CaseMaker::shape(const FuzzCall& call, StoreShape& s) const {
   s.input_type = chosen(subject_.input_types, call.input_type);
   s.index_type = chosen(subject_.index_types, call.index_type);
   s.fp8 = chosen(subject_.fp8_types, call.fp8);
-  s.page_size =
-      subject_.page_sizes.empty() ? chosen(any_page_sizes, call.page_size) : chosen(subject_.page_sizes, call.page_size);
+  s.page_size = page_size(call);
   s.row_stride = row_stride(call, s);
   if (limits_.far_pools && is_far(call.page_stride)) {
     far_pages(call, s);
@@ -133,6 +132,14 @@ void CaseMaker::shape(const FuzzCall& call, StoreShape& s) const {
   s.page_stride = dense_page_stride(call, s);
   const std::int64_t most = std::clamp<std::int64_t>(limits_.largest_pool / s.page_stride, 1, 12);
   s.pages = 1 + call.pages % most;
+}
+
+std::int64_t CaseMaker::page_size(const FuzzCall& call) const {
+  if (!subject_.page_sizes.empty()) {
+    return chosen(subject_.page_sizes, call.page_size);
+  }
+  const std::int64_t size = chosen(any_page_sizes, call.page_size);
+  return size <= limits_.largest_page_size ? size : any_page_sizes.front();
 }
 
 void CaseMaker::far_pages(const FuzzCall& call, StoreShape& s) const {

@@ -55,7 +55,8 @@ class Map {
         lines.push_back(fmt::format("and {} more pages", pages_.size() - most_pages));
         break;
       }
-      const std::string tail = page.tail == 0 ? "ok" : fmt::format("{} bytes changed", page.tail);
+      const std::string tail =
+          page.tail == 0 ? "ok" : fmt::format("{} byte{} changed", page.tail, page.tail == 1 ? "" : "s");
       lines.push_back(fmt::format("page {}: data {}  scales {}  tail {}", number, page.data, page.scales, tail));
     }
     for (const auto& [area, bytes] : outside_) {

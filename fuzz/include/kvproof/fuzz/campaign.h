@@ -56,7 +56,8 @@ class Campaign {
   void seed(const FuzzCall& call) { seeds_.push_back(call); }
 
   // Runs calls on `runner` until the campaign is over; several threads may, each with a runner and a number of its own.
-  // `found` is called with each new kind of finding, one at a time. Throws CannotRun when the device breaks.
+  // `found` is called with each new kind of finding, one at a time. Throws
+  // CannotRun when the device breaks.
   void work(CaseRunner& runner, std::uint64_t worker, const std::function<void(const CampaignFinding&)>& found);
 
   // Ends it early.
@@ -72,18 +73,23 @@ class Campaign {
 
   FuzzCall next(Draw& draw);
   void count(const CaseOutcome& outcome);
-  bool take_kind(const std::string& kind);
+  // Whether no failing case has been of this kind.
+  bool is_new(const std::string& kind);
+  // Long batches that look different may come down to one thing, which is told once.
+  void report(const CampaignFinding& finding, const std::function<void(const CampaignFinding&)>& found);
   void minimise(CaseRunner& runner, CampaignFinding& finding) const;
 
   const Subject& subject_;
   const CampaignOptions options_;
   const Clock::time_point start_ = Clock::now();
   std::atomic<bool> stopped_ = false;
+  std::mutex telling_;        // while a finding is told
   mutable std::mutex mutex_;  // of all below
   std::vector<FuzzCall> seeds_;
   Corpus corpus_;
   CampaignCounts counts_;
-  std::set<std::string> kinds_;
+  std::set<std::string> met_;    // kinds of failing cases as they were met
+  std::set<std::string> found_;  // and as they were reported
 };
 
 }  // namespace kvproof::fuzz

@@ -13,6 +13,7 @@ namespace kvproof::fuzz {
 
 struct CaseLimits {
   std::int64_t largest_pool = 256 << 10;  // bytes, of pools that are not far; one page is always there
+  std::int64_t largest_page_size = 1024;  // of those that are chosen here, where the kernel takes any
   bool far_pools = false;                 // pools of gigabytes: for arenas that reserve addresses and no memory
   bool extreme_indices = false;           // indices that a wrong kernel stores anywhere: for kernels in a child process
 };
@@ -41,6 +42,7 @@ class CaseMaker {
 
  private:
   void shape(const FuzzCall& call, StoreShape& s) const;
+  std::int64_t page_size(const FuzzCall& call) const;
   void far_pages(const FuzzCall& call, StoreShape& s) const;
   void indices(const FuzzCall& call, Case& c) const;
   std::int64_t contracted(std::int64_t index, const StoreShape& s) const;
