@@ -110,7 +110,7 @@ class Commands(unittest.TestCase):
                 if word.startswith("--"):
                     self.assertRegex(text, rf"(?m)(^\s+|,){re.escape(word.split('=')[0])}\b", line)
             seen.add(" ".join(command))
-        self.assertEqual(seen, {"addresses", "check", "list", "prove", "replay", "selftest", "vectors check", "vectors make"})
+        self.assertEqual(seen, {"addresses", "check", "fuzz", "list", "prove", "replay", "selftest", "vectors check", "vectors make"})
 
     def test_an_unknown_command_would_be_seen(self):
         self.assertIsNone(self.help_of(["chekc"]))
