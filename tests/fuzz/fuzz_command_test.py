@@ -87,6 +87,13 @@ class Fuzz(unittest.TestCase):
                 self.assertEqual(ran.returncode, status, ran.stderr)
                 self.assertEqual("wrong bytes" in ran.stderr, status != 0)
 
+    def test_the_seeds_are_those_that_the_program_makes(self):
+        made = self.folder / "seeds"
+        subprocess.run([OPTIONS.make_seeds, str(made)], check=True, capture_output=True)
+        committed = pathlib.Path(OPTIONS.seeds).parent
+        read = lambda root: {str(one.relative_to(root)): one.read_bytes() for one in root.rglob("*") if one.is_file()}
+        self.assertEqual(read(made), read(committed))
+
     def test_bad_usage_names_the_value(self):
         for arguments, said in (
             (("--corpus", OPTIONS.kvproof), "expected a folder"),
@@ -106,5 +113,6 @@ if __name__ == "__main__":
     parser.add_argument("--planted", required=True)
     parser.add_argument("--plugin-target", required=True)
     parser.add_argument("--seeds", required=True)
+    parser.add_argument("--make-seeds", required=True)
     OPTIONS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
