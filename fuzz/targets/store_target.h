@@ -12,6 +12,9 @@
 #include "kvproof/fuzz/heap_store.h"
 #include "kvproof/properties/describe.h"
 
+// Freed buffers are of no use to a target that frees them all: a small quarantine keeps memory warm.
+extern "C" const char* __asan_default_options() { return "quarantine_size_mb=1"; }
+
 namespace kvproof::fuzz {
 
 class StoreTarget {
@@ -20,7 +23,8 @@ class StoreTarget {
     for (Subject& subject : builtin_host_subjects()) {
       if (subject.dialect.layout == layout) {
         subjects_.push_back(std::move(subject));
-        stores_.emplace_back(subjects_.back(), CaseLimits{.largest_pool = 32 << 10, .extreme_indices = true});
+        stores_.emplace_back(subjects_.back(),
+                             CaseLimits{.largest_pool = 32 << 10, .largest_page_size = 256, .extreme_indices = true});
       }
     }
   }
