@@ -39,12 +39,12 @@ def address_defects(planted: str) -> list[str]:
     return [one.name.decode() for one in chosen if one.kind == ADDRESS and one.machines & HOST]
 
 
-def campaign(kvproof: str, kernel: str, layout: str, seed: int, seconds: float, guided: bool, folder: str) -> dict | None:
+def campaign(kvproof: str, kernel: str, layout: str, seed: int, seconds: float, guided: bool, minimise: float, folder: str) -> dict | None:
     """The JSON of one campaign, or None where the defect has no kernel of that layout."""
     path = pathlib.Path(folder) / "result.json"
     path.unlink(missing_ok=True)
     command = [kvproof, "fuzz", "--kernel", kernel, "--layout", layout, "--device", "host", "--time", f"{seconds}s"]
-    command += ["--seed", str(seed), "--findings", "1", "--minimise", "3s", "--save", folder, "--json", str(path)]
+    command += ["--seed", str(seed), "--findings", "1", "--minimise", f"{minimise}s", "--save", folder, "--json", str(path)]
     ran = subprocess.run(command + ([] if guided else ["--unguided"]), capture_output=True, text=True)
     if ran.returncode == 2:
         return None
@@ -71,6 +71,7 @@ def main() -> int:
     parser.add_argument("--planted", default=str(root / "build/cpu/device/planted/planted.so"))
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--time", type=float, default=20, help="seconds for one campaign")
+    parser.add_argument("--minimise", type=float, default=3, help="seconds for making one guided finding small")
     parser.add_argument("--guided-only", action="store_true")
     parser.add_argument("defects", nargs="*", help="these defects only")
     options = parser.parse_args()
@@ -83,7 +84,7 @@ def main() -> int:
                 runs = {True: [], False: []}
                 for guided in (True,) if options.guided_only else (True, False):
                     for seed in range(1, options.seeds + 1):
-                        ran = campaign(options.kvproof, kernel, layout, seed, options.time, guided, folder)
+                        ran = campaign(options.kvproof, kernel, layout, seed, options.time, guided, options.minimise if guided else 0, folder)
                         if ran is None:
                             break
                         runs[guided].append(ran)

@@ -17,6 +17,7 @@ ValueClass answered(ValueClass values, const Dialect& dialect) {
 RowBank::RowBank(const Dialect& dialect) : dialect_(dialect), entries_(places) {}
 
 const BankRow& RowBank::row(ElementType type, Fp8 fp8, ValueClass values, std::uint8_t number) {
+  number %= rows;
   const std::uint64_t key =
       1 + (((static_cast<std::uint64_t>(values) * 256 + number) * 2 + static_cast<std::uint64_t>(fp8)) * 3 +
            static_cast<std::uint64_t>(type));

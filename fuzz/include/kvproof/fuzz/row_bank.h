@@ -21,7 +21,10 @@ class RowBank {
  public:
   explicit RowBank(const Dialect& dialect);
 
-  // The row stays until the bank is asked again.
+  // Rows of a class and type. More would be encoded anew again and again; what values do is for proofs to enumerate.
+  static constexpr std::uint8_t rows = 32;
+
+  // Row `number` modulo that. It stays until the bank is asked again.
   const BankRow& row(ElementType type, Fp8 fp8, ValueClass values, std::uint8_t number);
 
  private:
@@ -29,7 +32,7 @@ class RowBank {
     std::uint64_t key = 0;  // 0: empty
     BankRow row;
   };
-  static constexpr std::size_t places = 2048;  // a power of two; some 4 MB when full
+  static constexpr std::size_t places = 4096;
 
   void make(ElementType type, Fp8 fp8, ValueClass values, std::uint8_t number, BankRow& row) const;
 
