@@ -3,14 +3,13 @@
 
 #include <chrono>
 #include <memory>
-#include <random>
 
 #include "commands.h"
 #include "kernels.h"
 #include "kvproof/device/error.h"
 #include "kvproof/properties/check.h"
 #include "kvproof/reference/names.h"
-#include "option_kinds.h"
+#include "option_values.h"
 #include "progress.h"
 #include "report.h"
 
@@ -56,32 +55,6 @@ struct Totals {
     empty += result.compared_nothing() ? 1 : 0;
   }
 };
-
-// CLI11's own check tells a range of 300 digits.
-CLI::Validator positive_number() {
-  return {[](std::string& text) -> std::string {
-            double value = 0;
-            const bool good = CLI::detail::lexical_cast(text, value) && value > 0 && value <= 1e6;
-            return good ? std::string{} : fmt::format("{}: expected more than 0 and at most 1000000", text);
-          },
-          "POSITIVE"};
-}
-
-std::uint64_t seed_of(const std::string& text) {
-  if (text.empty()) {
-    std::random_device device;
-    return (std::uint64_t{device()} << 32) | device();
-  }
-  try {
-    std::size_t used = 0;
-    const std::uint64_t seed = std::stoull(text, &used, 0);
-    if (used == text.size() && text.front() != '-') {
-      return seed;
-    }
-  } catch (const std::exception&) {
-  }
-  throw BadInput(fmt::format("--seed {}: expected an integer of 64 bits, decimal or with 0x", text));
-}
 
 void print_result(const PropertyResult& result) {
   std::string line = fmt::format("  {:<24}{:>6} cases  {:>8} codes  {:>9}", result.property->name, result.cases,

@@ -18,6 +18,7 @@ struct Chosen {
 
 void add_addresses(CLI::App& app, Chosen& chosen);
 void add_check(CLI::App& app, Chosen& chosen);
+void add_fuzz(CLI::App& app, Chosen& chosen);
 void add_list(CLI::App& app, Chosen& chosen);
 void add_prove(CLI::App& app, Chosen& chosen);
 void add_replay(CLI::App& app, Chosen& chosen);

@@ -10,7 +10,7 @@
 #include "kvproof/device/memory.h"
 #include "kvproof/reference/dialects.h"
 #include "kvproof/reference/names.h"
-#include "option_kinds.h"
+#include "option_values.h"
 
 namespace kvproof::cli {
 namespace {

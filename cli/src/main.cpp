@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
   chosen.program = argc > 0 ? argv[0] : "kvproof";
   cli::add_addresses(app, chosen);
   cli::add_check(app, chosen);
+  cli::add_fuzz(app, chosen);
   cli::add_list(app, chosen);
   cli::add_prove(app, chosen);
   cli::add_replay(app, chosen);

@@ -19,7 +19,7 @@
 #include "kvproof/properties/planted_defects.h"
 #include "kvproof/properties/worker.h"
 #include "kvproof/reference/names.h"
-#include "option_kinds.h"
+#include "option_values.h"
 #include "progress.h"
 #include "report.h"
 #include "worker_command.h"

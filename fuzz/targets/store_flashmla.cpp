@@ -1,0 +1,8 @@
+// The production FlashMLA store on the host, in every dialect, on exact-size heap allocations, against the model.
+#include "store_target.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static kvproof::fuzz::StoreTarget target(kvproof::Layout::flashmla);
+  target.run({data, size});
+  return 0;
+}
