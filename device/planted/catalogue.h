@@ -36,12 +36,12 @@ using Addresses = List<InterleavedLayout, SlotStride584, UnpaddedPageStride, Sca
                        CodesShuffled16x16, LastVectorTruncated, PageBaseAlignedDown, LastVectorSwapped, LastScaleMissing,
                        PadLeftAlone, OffsetInt32, OffsetUint32, ScalePlaneUint32, RopeViewInt32, StrideInt32,
                        MinusOneByShift, MinusOneByTruncation, MinusOneIsLastRow, OnlyMinusOneSkipped, SlotZeroSkipped,
-                       SlotZeroWritten, CapacityOffByOne, IndexInt32, PageSizeByShift, SlotUint8, ScaleOfPaddingInSlotZero,
+                       SlotZeroWritten, CapacityOffByOne, IndexInt32, Int64ReadAsInt32, PageSizeByShift, SlotUint8, ScaleOfPaddingInSlotZero,
                        TailWriter, PadWriter, InputWriter, IndexWriter, PageClearedBySlotZero, IllegalAddress>;
 using Batches = List<BlocksBeyond65535, LastBlockDropped, LastBlockNotMasked, PaddedBeyondIndices, LastBlockBeforeFirst,
-                     EmptyGrid, InputStrideIgnored, IndexOverReader, InputOverReader, EndlessLoop, Abort>;
+                     EmptyGrid, EmptyBatchWrites, InputStrideIgnored, IndexOverReader, InputOverReader, EndlessLoop, Abort>;
 using Races = List<RopeOfTwoOwners, TornRow, TornTile, FirstDuplicateWins, SharedScratch>;
-using Drifts = List<DriftsAfter64Launches, PlanOfFirstStride, TokensOfFirstLaunch>;
+using Drifts = List<DriftsAfter64Launches, EveryThirdLaunch, PlanOfFirstStride, TokensOfFirstLaunch>;
 
 // A kernel with the right steps in each dialect that a defect speaks: what no detector may accuse.
 struct Control : Right {

@@ -111,8 +111,12 @@ KVPROOF_HD void encode_by(const Call& call, std::int64_t token, RowImage* image)
     for (int i = tile * layout.tile; i < (tile + 1) * layout.tile; ++i) {
       image->data[i] = Steps::code(call, Steps::element(call, row, i), scale);
     }
-    for (int byte = 0; byte < layout.bytes_per_scale; ++byte) {
-      image->scales[tile * layout.bytes_per_scale + byte] = static_cast<std::uint8_t>(scale.stored >> (8 * byte));
+    std::uint8_t* stored = image->scales + tile * layout.bytes_per_scale;
+    stored[0] = static_cast<std::uint8_t>(scale.stored);
+    if (layout.bytes_per_scale == 4) {
+      stored[1] = static_cast<std::uint8_t>(scale.stored >> 8);
+      stored[2] = static_cast<std::uint8_t>(scale.stored >> 16);
+      stored[3] = static_cast<std::uint8_t>(scale.stored >> 24);
     }
   }
   KVPROOF_PLAIN_LOOP

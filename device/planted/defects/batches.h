@@ -57,6 +57,18 @@ struct EmptyGrid : BatchDefect {
   static bool launches(const Call& call) { return call.given != 0; }
 };
 
+struct EmptyBatchWrites : BatchDefect {
+  static constexpr const char* name = "empty-batch-writes";
+  static constexpr const char* defect = "a batch of no tokens turns over the pool's first byte before the count is looked at";
+  static constexpr const char* reenacts = "N = 0";
+  static constexpr std::uint32_t machines = on_host;
+  static void launched(Call* call) {
+    if (call->given == 0) {
+      call->pool[0] ^= 0xff;
+    }
+  }
+};
+
 struct InputStrideIgnored : BatchDefect {
   static constexpr const char* name = "input-stride-ignored";
   static constexpr const char* defect = "input rows are taken to follow each other without a gap";
