@@ -17,9 +17,6 @@ using rc::detail::CaseResult;
 
 constexpr int batch = 25;  // cases between two looks at the clock
 
-// Bytes of input up to which a failing case is saved before it is shrunk, too, when its kernel cannot end this process.
-constexpr std::size_t most_saved_twice = 1 << 20;
-
 class Quiet : public rc::detail::TestListener {
  public:
   void onTestCaseFinished(const CaseDescription&) override {}
@@ -146,13 +143,11 @@ class Search {
       }
       shrink_steps_ += smallest_ ? 1 : 0;
       if (!smallest_) {
-        shrink_stop_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.shrink_budget);
         if (!options_.save.empty()) {
           file_ = options_.save / file_name(subject_, property_, options_.seed);
-          if (!runner_.isolated() || c.input.size() <= most_saved_twice) {
-            save(file_, subject_, property_, c, *breach);  // before shrinking: it may never end
-          }
+          save(file_, subject_, property_, c, *breach);  // before shrinking: it may never end
         }
+        shrink_stop_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.shrink_budget);
       }
       smallest_ = std::move(c);
       breach_ = std::move(*breach);

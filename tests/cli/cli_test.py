@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -226,6 +227,27 @@ class BadInput(Command):
         os.mkdir(self.path("empty"))
         self.complains("vectors", "check", "empty", words=["no .json file"])
         self.complains("vectors", "make", "--dialect", "none", words=["none"])
+
+    def test_the_address_proof(self):
+        out = self.run_it("addresses", "--json", "proof.json").stdout
+        with open(self.path("proof.json"), encoding="utf-8") as file:
+            proof = json.load(file)
+        self.assertTrue(proof["holds"])
+        self.assertEqual([query for query in proof["queries"] if query["answer"] != query["expected"]], [])
+        self.assertEqual({query["group"] for query in proof["queries"]}, {"lemmas", "flashmla", "indexer", "32 bits"})
+        proved, refuted = (sum(query["answer"] == answer for query in proof["queries"]) for answer in ("proved", "refuted"))
+        self.assertIn(f"holds: {proved} claims proved, {refuted} refuted, 0 other than expected; {proof['solver']}", out)
+        # The smallest index of a packed page of 256 tokens whose row lies past 2^31 bytes.
+        smallest = next(query for query in proof["queries"] if "P = 256, S = 149760: rows by int32" in query["claim"])
+        self.assertEqual(smallest["values"]["index"], 3_670_784)
+
+    def test_the_address_proof_without_its_solver_or_a_place_for_its_result(self):
+        alone = shutil.copy(KVPROOF, self.path("kvproof"))
+        done = subprocess.run([alone, "addresses"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (CANNOT_RUN, ""), done.stderr)
+        self.assertIn("kvproof_solver.so: expected at ", done.stderr)
+        self.complains("addresses", "--json", "missing/proof.json", status=CANNOT_RUN, words=["missing/proof.json"])
+        self.complains("addresses", "proof.json", words=["proof.json"])
 
     def test_a_full_standard_output_is_no_success(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
