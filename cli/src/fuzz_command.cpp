@@ -34,6 +34,7 @@ struct Options {
   std::int64_t executions = 0;
   std::int64_t findings = 16;
   int jobs = 1;
+  std::size_t batch = 64;
   bool unguided = false;
   std::string seed;
   std::string corpus;
@@ -235,6 +236,7 @@ int fuzz_kernels(const Options& options, const Chosen& chosen) {
   campaign.executions = options.executions;
   campaign.findings = static_cast<std::size_t>(options.findings);
   campaign.minimise = std::chrono::duration<double>(options.minimise_seconds);
+  campaign.batch = options.batch;
   campaign.guided = !options.unguided;
   std::size_t broken = 0;
   std::size_t empty = 0;
@@ -261,6 +263,7 @@ int fuzz_kernels(const Options& options, const Chosen& chosen) {
                               {"seed", fmt::format("0x{:x}", seed)},
                               {"guided", !options.unguided},
                               {"jobs", options.jobs},
+                              {"batch", options.batch},
                               {"kernels", std::move(results)}});
   }
   return broken != 0 ? fails : (empty != 0 ? cannot_run : holds);
@@ -287,6 +290,9 @@ void add_fuzz(CLI::App& app, Chosen& chosen) {
       ->capture_default_str();
   command->add_option("--jobs", options->jobs, "Processes that run the kernel side by side")
       ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_option("--batch", options->batch, "Calls that one launch runs, where their pools are small enough")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{4096}))
       ->capture_default_str();
   command->add_option("--corpus", options->corpus, "Folder of calls to begin with, and to add new ones to");
   command->add_option("--seed", options->seed, "Seed of the calls (default: a fresh one, printed)");

@@ -222,15 +222,16 @@ class Selftest {
     }
   }
 
-  // A process for each kernel, so that one which quietly spoils its memory spoils no other's verdict.
+  // A process for each kernel and seed, so that one which quietly spoils its memory spoils no other verdict.
   void examine_one(Suspect& suspect) const {
-    const auto runner = run_in_child(worker_for(suspect.source), suspect.position);
     for (int i = 0; i < options_.seeds; ++i) {
+      const auto runner = run_in_child(worker_for(suspect.source), suspect.position);
       ExaminationOptions examination;
       examination.seed = options_.seed + static_cast<std::uint64_t>(i);
       examination.budget = std::chrono::duration<double>(options_.budget);
       examination.large_shapes = suspect.defect == nullptr && i == 0;
       examination.insist = suspect.defect != nullptr;
+      examination.proof = suspect.defect != nullptr || i == 0;
       // So many that what sees a defect under one seed sees it under the next, and the matrix does not drift.
       examination.cases = suspect.defect != nullptr ? planted_cases : examination.cases;
       suspect.found.push_back(examine(*runner, suspect.subject, examination));

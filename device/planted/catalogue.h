@@ -32,12 +32,13 @@ using Codes =
          CodeByLimitOverAmax, NanCodeSigned, NanSaturates, Fp16SubnormalsFlushed, Fp32ReadAsBf16>;
 using Ropes =
     List<RopeNanQuieted, RopeTruncated, RopeTiesAway, RopeSubnormalsFlushed, RopeThroughFp16, RopeNegativeZeroLost>;
-using Addresses = List<InterleavedLayout, SlotStride584, UnpaddedPageStride, ScalesAliasedToFirst, StrideTimesCompression,
-                       CodesShuffled16x16, LastVectorTruncated, PageBaseAlignedDown, LastVectorSwapped, LastScaleMissing,
-                       PadLeftAlone, OffsetInt32, OffsetUint32, ScalePlaneUint32, RopeViewInt32, StrideInt32,
-                       MinusOneByShift, MinusOneByTruncation, MinusOneIsLastRow, OnlyMinusOneSkipped, SlotZeroSkipped,
-                       SlotZeroWritten, CapacityOffByOne, IndexInt32, Int64ReadAsInt32, PageSizeByShift, SlotUint8, ScaleOfPaddingInSlotZero,
-                       TailWriter, PadWriter, InputWriter, IndexWriter, PageClearedBySlotZero, IllegalAddress>;
+using Addresses =
+    List<InterleavedLayout, SlotStride584, UnpaddedPageStride, ScalesAliasedToFirst, StrideTimesCompression,
+         CodesShuffled16x16, LastVectorTruncated, PageBaseAlignedDown, LastVectorSwapped, LastScaleMissing, PadLeftAlone,
+         OffsetInt32, OffsetUint32, ScalePlaneUint32, RopeViewInt32, StrideInt32, MinusOneByShift, MinusOneByTruncation,
+         MinusOneIsLastRow, OnlyMinusOneSkipped, SlotZeroSkipped, SlotZeroWritten, CapacityOffByOne, IndexInt32,
+         Int64ReadAsInt32, PageSizeByShift, SlotUint8, ScaleOfPaddingInSlotZero, TailWriter, PadWriter, InputWriter,
+         IndexWriter, PageClearedBySlotZero, IllegalAddress>;
 using Batches = List<BlocksBeyond65535, LastBlockDropped, LastBlockNotMasked, PaddedBeyondIndices, LastBlockBeforeFirst,
                      EmptyGrid, EmptyBatchWrites, InputStrideIgnored, IndexOverReader, InputOverReader, EndlessLoop, Abort>;
 using Races = List<RopeOfTwoOwners, TornRow, TornTile, FirstDuplicateWins, SharedScratch>;

@@ -2,11 +2,17 @@
 
 #include <optional>
 
+#include "kvproof/fuzz/features.h"
+#include "kvproof/fuzz/join.h"
 #include "kvproof/fuzz/mutate.h"
 #include "kvproof/properties/case_generator.h"
 
 namespace kvproof::fuzz {
 namespace {
+
+// A joined pool is filled and compared whole, so it stays small beside what one launch costs.
+constexpr std::int64_t most_joined_bytes = 4 << 20;
+constexpr std::int64_t most_of_one_joined = 32 << 10;
 
 // Findings differ by what is wrong, not by how much of it: regions and kinds of the summary without its numbers.
 std::string kind_of(const Breach& breach) {
@@ -68,14 +74,14 @@ FuzzCall Campaign::next(Draw& draw) {
   return options_.guided ? corpus_.next(draw) : drawn_call(draw);
 }
 
-void Campaign::count(const CaseOutcome& outcome) {
+void Campaign::count(const CaseOutcome& outcome, std::size_t calls) {
   const std::lock_guard lock(mutex_);
-  ++counts_.executions;
+  counts_.executions += static_cast<std::int64_t>(calls);
   counts_.codes += outcome.codes;
   counts_.bytes += outcome.bytes;
   counts_.failing += outcome.breach ? 1 : 0;
   if (outcome.refused) {
-    ++counts_.refused;
+    counts_.refused += static_cast<std::int64_t>(calls);
     if (counts_.refusal.empty()) {
       counts_.refusal = outcome.refusal;
     }
@@ -87,7 +93,7 @@ bool Campaign::is_new(const std::string& kind) {
   return met_.insert(kind).second;
 }
 
-void Campaign::report(const CampaignFinding& finding, const std::function<void(const CampaignFinding&)>& found) {
+void Campaign::report(const CampaignFinding& finding, const Found& found) {
   {
     const std::lock_guard lock(mutex_);
     if (found_.size() >= options_.findings || !found_.insert(finding.kind).second) {
@@ -98,29 +104,79 @@ void Campaign::report(const CampaignFinding& finding, const std::function<void(c
   found(finding);
 }
 
-void Campaign::work(CaseRunner& runner, std::uint64_t worker, const std::function<void(const CampaignFinding&)>& found) {
-  CaseMaker maker(subject_, {.far_pools = true, .extreme_indices = runner.isolated()});
-  Draw draw(options_.seed ^ (worker * 0xD1B54A32D192ED03ULL));
-  Case c;
+void Campaign::offer(const FuzzCall& call, const Case& c) {
   std::vector<std::uint16_t> features;
+  features_of(call, c, subject_.dialect, features);
+  const std::lock_guard lock(mutex_);
+  corpus_.offer(call, features);
+}
+
+void Campaign::work(CaseRunner& runner, std::uint64_t worker, const Found& found) {
+  CaseLimits limits{.far_pools = true, .extreme_indices = runner.isolated()};
+  if (options_.batch > 1) {
+    limits.largest_pool = most_of_one_joined;
+  }
+  CaseMaker maker(subject_, limits);
+  Draw draw(options_.seed ^ (worker * 0xD1B54A32D192ED03ULL));
+  std::vector<FuzzCall> calls(options_.batch);
+  std::vector<Case> cases(options_.batch);
   while (!over()) {
-    const FuzzCall call = next(draw);
-    maker.make(call, c);
-    const double began = seconds();
-    CaseOutcome outcome = runner.run_whole(c);
-    count(outcome);
-    if (!outcome.breach) {
-      features_of(call, c, subject_.dialect, features);
-      const std::lock_guard lock(mutex_);
-      corpus_.offer(call, features);
-      continue;
+    calls[0] = next(draw);
+    maker.make(calls[0], cases[0]);
+    std::size_t count = 1;
+    for (std::int64_t bytes = cases[0].shape.pool_bytes(); count < calls.size() && bytes < most_joined_bytes; ++count) {
+      calls[count] = in_shape_of(calls[0], next(draw));
+      maker.make(calls[count], cases[count]);
+      bytes += cases[count].shape.pool_bytes();
     }
-    CampaignFinding finding{c, std::move(*outcome.breach), {}, counts().executions, began, 0, false};
-    if (is_new(kind_of(finding.breach))) {
-      minimise(runner, finding);
-      finding.kind = kind_of(finding.breach);
-      report(finding, found);
+    if (count == 1) {
+      run_alone(runner, calls[0], cases[0], found);
+    } else {
+      run_joined(runner, std::span(calls).first(count), std::span(cases).first(count), found);
     }
+  }
+}
+
+bool Campaign::run_alone(CaseRunner& runner, const FuzzCall& call, const Case& c, const Found& found) {
+  const double began = seconds();
+  CaseOutcome outcome = runner.run_whole(c);
+  count(outcome, 1);
+  if (outcome.breach) {
+    tell(runner, c, std::move(*outcome.breach), began, found);
+    return false;
+  }
+  offer(call, c);
+  return true;
+}
+
+void Campaign::run_joined(CaseRunner& runner, std::span<const FuzzCall> calls, std::span<const Case> cases,
+                          const Found& found) {
+  const double began = seconds();
+  const Case all = joined(cases, subject_.dialect);
+  CaseOutcome outcome = runner.run_whole(all);
+  if (!outcome.breach) {
+    count(outcome, calls.size());
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      offer(calls[i], cases[i]);
+    }
+    return;
+  }
+  bool each_right = true;
+  for (std::size_t i = 0; i < calls.size() && !over(); ++i) {
+    each_right = run_alone(runner, calls[i], cases[i], found) && each_right;
+  }
+  if (each_right) {
+    count(outcome, 1);
+    tell(runner, all, std::move(*outcome.breach), began, found);
+  }
+}
+
+void Campaign::tell(CaseRunner& runner, const Case& c, Breach breach, double began, const Found& found) {
+  CampaignFinding finding{c, std::move(breach), {}, counts().executions, began, 0, false};
+  if (is_new(kind_of(finding.breach))) {
+    minimise(runner, finding);
+    finding.kind = kind_of(finding.breach);
+    report(finding, found);
   }
 }
 

@@ -107,7 +107,8 @@ class Search {
       CaseFocus focus = property_.focus;
       focus.extreme_indices = runner_.isolated();
       return rc::shrinkable::shrinkRecur(draw_case(draw, subject_, focus, size), [this](const Case& c) {
-        return rc::makeSeq<Smaller>(SmallerCases(c, subject_), [this](SmallerCases& smaller) { return next_smaller(smaller); });
+        return rc::makeSeq<Smaller>(SmallerCases(c, subject_),
+                                    [this](SmallerCases& smaller) { return next_smaller(smaller); });
       });
     };
     return rc::gen::map(cases, [this](Case&& c) { return judge_case(std::move(c)); });

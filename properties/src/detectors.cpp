@@ -54,6 +54,7 @@ std::span<const Detector> detectors() {
       Detector{'s', "sequences", "an engine's life with one pool", broke<sequences_follow_the_model>},
       Detector{'r', "repeats", "calls made again and again, from a captured graph, on two streams",
                broke<repeated_runs_agree, graph_capture_changes_nothing, two_streams_change_nothing>},
+      Detector{'P', "proof", "rows of the domains of kvproof prove, as many of each as take a moment", nullptr},
       Detector{'L', "large shapes", "pages of thousands of slots, batches beyond 65,535 tokens", broke<large_shapes_land>},
       Detector{'E', "isolation", "kernels that crash, hang or fail", did_not_come_back},
   };

@@ -1,9 +1,16 @@
 #include "kvproof/properties/examination.h"
 
+#include <algorithm>
+
+#include "kvproof/properties/proof_domain.h"
+#include "kvproof/properties/prove.h"
+
 namespace kvproof {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t most_proof_rows = 4096;  // of one domain
 
 constexpr int more_cases = 4;  // times as many, each time that properties are asked again
 
@@ -19,6 +26,9 @@ class Examiner {
     int cases = options_.cases;
     std::uint64_t seed = options_.seed;
     bool ended = all(cases, seed, options_.large_shapes);
+    if (options_.proof && !ended) {
+      prove();
+    }
     if (!ended && !found_.caught() && !options_.large_shapes && options_.insist) {
       ended = ask(large_shapes_land(), cases, seed);
     }
@@ -62,17 +72,48 @@ class Examiner {
     }
     const Breach& breach = result.failure->breach;
     for (std::size_t i = 0; i < detectors().size(); ++i) {
-      found_.seen[i] = found_.seen[i] || detectors()[i].caught(property, breach);
+      found_.seen[i] = found_.seen[i] || (detectors()[i].caught != nullptr && detectors()[i].caught(property, breach));
     }
     if (!breach.ended) {
       found_.failed.emplace_back(property.name);
     }
+    note(property.name, breach.summary);
+    return breach.ended;
+  }
+
+  void note(std::string_view property, const std::string& summary) {
     if (!found_.caught()) {
-      found_.property = property.name;
-      found_.summary = breach.summary;
+      found_.property = property;
+      found_.summary = summary;
       found_.seconds = since_start();
     }
-    return breach.ended;
+  }
+
+  // The first rows of each domain of each fp8 type, until one is wrong.
+  void prove() {
+    const ElementType input = subject_.input_types.front();
+    for (const Fp8 fp8 : subject_.fp8_types) {
+      for (const Domain domain : {Domain::non_finite, Domain::positions, Domain::codes, Domain::scales, Domain::rope}) {
+        const std::int64_t rows = ProofDomain(domain, subject_.dialect, input, fp8).rows();
+        if (rows == 0) {
+          continue;
+        }
+        ProofTask task{domain, input, fp8, {}};
+        task.shard.of = (rows + most_proof_rows - 1) / most_proof_rows;
+        task.shard.number = (task.shard.of + 1) / 2;  // of the middle: amaxes and values that kernels meet
+        ProveOptions quiet;
+        quiet.save.clear();
+        const ProofResult result = prove_domain(runner_, subject_, task, quiet, [](const ProofResult&) {});
+        found_.codes += result.codes;
+        if (result.failure) {
+          const auto proof = std::find_if(detectors().begin(), detectors().end(),
+                                          [](const Detector& detector) { return detector.caught == nullptr; });
+          found_.seen[static_cast<std::size_t>(proof - detectors().begin())] = true;
+          note(proof->name, result.failure->summary);
+          return;
+        }
+      }
+    }
   }
 
   CaseRunner& runner_;

@@ -92,10 +92,11 @@ const Kernel misbehaving[] = {
        std::printf("tile 3 has no owner\n");
        std::abort();
      }},
-    // What a kernel may do: print, be slow, have no standard descriptors, leave a process that must not outlive kvproof.
+    // What a kernel may do: print more than a pipe holds, be slow, have no standard descriptors, leave a process that must
+    // not outlive kvproof.
     {"floods",
      [](const kvproof_store_call&) {
-       for (int i = 0; i < 40000; ++i) {
+       for (int i = 0; i < 8000; ++i) {
          std::printf("token %d of many\n", i);
        }
      }},

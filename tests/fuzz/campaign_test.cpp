@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "kvproof/fuzz/page_map.h"
 
 namespace kvproof::fuzz {
@@ -17,6 +19,14 @@ std::int32_t writes_a_tail(void* state, const kvproof_store_call* call, const ch
     static_cast<std::uint8_t*>(call->cache)[used] ^= 0xFF;
   }
   return answer;
+}
+
+// A correct kernel up to 100 tokens; the rows of the others are not stored.
+std::int32_t stores_100(void* state, const kvproof_store_call* call, const char** message) {
+  const Subject& right = *static_cast<const Subject*>(state);
+  kvproof_store_call few = *call;
+  few.tokens = std::min<std::int64_t>(call->tokens, 100);
+  return right.store(right.state, &few, message);
 }
 
 std::int32_t refuses(void*, const kvproof_store_call*, const char** message) {
@@ -49,6 +59,38 @@ TEST(Campaign, a_correct_kernel_is_not_accused_and_its_corpus_grows) {
     EXPECT_GT(result.counts.codes, 0);
     EXPECT_GT(result.corpus.size(), 20U);
   }
+}
+
+TEST(Campaign, joined_calls_count_each_and_accuse_no_correct_kernel) {
+  for (const Subject& subject : builtin_host_subjects()) {
+    const Campaigned result = run(subject, {.seed = 1, .executions = 2'000, .batch = 50});
+    EXPECT_TRUE(result.findings.empty()) << subject.title() << ": " << result.findings.front().breach.summary;
+    EXPECT_GE(result.counts.executions, 2'000);
+    EXPECT_GT(result.counts.codes, 2'000 * 128);
+    EXPECT_GT(result.corpus.size(), 100U);
+  }
+}
+
+TEST(Campaign, what_is_wrong_in_a_joined_call_is_told_of_the_one_that_is) {
+  Subject right = builtin_host_subjects().front();
+  Subject wrong = right;
+  wrong.store = &writes_a_tail;
+  wrong.state = &right;
+  const Campaigned result = run(wrong, {.seed = 2, .executions = 300, .batch = 20});
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_LE(result.findings.front().smallest.shape.tokens, 2);
+  EXPECT_EQ(result.findings.front().breach.wrong.size(), 1U);
+}
+
+TEST(Campaign, what_only_many_tokens_show_is_told_of_the_joined_call) {
+  Subject right = builtin_host_subjects().front();
+  Subject wrong = right;
+  wrong.store = &stores_100;
+  wrong.state = &right;
+  EXPECT_TRUE(run(wrong, {.seed = 3, .executions = 300}).findings.empty());
+  const Campaigned result = run(wrong, {.seed = 3, .executions = 2'000, .findings = 1, .batch = 50});
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_EQ(result.findings.front().smallest.shape.tokens, 101);
 }
 
 TEST(Campaign, a_planted_stray_is_found_once_and_made_small) {

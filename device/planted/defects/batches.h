@@ -59,7 +59,8 @@ struct EmptyGrid : BatchDefect {
 
 struct EmptyBatchWrites : BatchDefect {
   static constexpr const char* name = "empty-batch-writes";
-  static constexpr const char* defect = "a batch of no tokens turns over the pool's first byte before the count is looked at";
+  static constexpr const char* defect =
+      "a batch of no tokens turns over the pool's first byte before the count is looked at";
   static constexpr const char* reenacts = "N = 0";
   static constexpr std::uint32_t machines = on_host;
   static void launched(Call* call) {

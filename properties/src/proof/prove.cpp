@@ -129,8 +129,10 @@ class Proof {
     if (!runner_.run_whole(finding.run).breach) {
       failure.notes.emplace_back("this row alone is stored right: it takes the others of its batch, or what came before");
     }
-    failure.file = file();
-    save(failure, finding.run);
+    if (!options_.save.empty()) {
+      failure.file = file();
+      save(failure, finding.run);
+    }
   }
 
   std::filesystem::path file() const {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct CampaignOptions {
   std::int64_t executions = 0;                // stop after so many; 0: when the time is over
   std::size_t findings = 16;                  // stop after so many different ones
   std::chrono::duration<double> minimise{5};  // time for one finding
+  std::size_t batch = 1;                      // calls that are run as one, where their pools are small enough to be joined
   bool guided = true;                         // false: every call is drawn afresh, for measuring what guidance is worth
 };
 
@@ -50,6 +52,8 @@ struct CampaignCounts {
 // What the workers of a campaign share.
 class Campaign {
  public:
+  using Found = std::function<void(const CampaignFinding&)>;
+
   Campaign(const Subject& subject, const CampaignOptions& options);
 
   // A call to begin with: what it exercises is no news later. To be called before `work`.
@@ -58,7 +62,7 @@ class Campaign {
   // Runs calls on `runner` until the campaign is over; several threads may, each with a runner and a number of its own.
   // `found` is called with each new kind of finding, one at a time. Throws
   // CannotRun when the device breaks.
-  void work(CaseRunner& runner, std::uint64_t worker, const std::function<void(const CampaignFinding&)>& found);
+  void work(CaseRunner& runner, std::uint64_t worker, const Found& found);
 
   // Ends it early.
   void stop() { stopped_ = true; }
@@ -72,11 +76,18 @@ class Campaign {
   using Clock = std::chrono::steady_clock;
 
   FuzzCall next(Draw& draw);
-  void count(const CaseOutcome& outcome);
+  // `calls`: how many the outcome is of.
+  void count(const CaseOutcome& outcome, std::size_t calls);
+  void offer(const FuzzCall& call, const Case& c);
+  // Runs a call on its own and reports what is wrong with it. Whether it was right.
+  bool run_alone(CaseRunner& runner, const FuzzCall& call, const Case& c, const Found& found);
+  // Runs calls as one; where that is wrong, each on its own.
+  void run_joined(CaseRunner& runner, std::span<const FuzzCall> calls, std::span<const Case> cases, const Found& found);
+  void tell(CaseRunner& runner, const Case& c, Breach breach, double began, const Found& found);
   // Whether no failing case has been of this kind.
   bool is_new(const std::string& kind);
   // Long batches that look different may come down to one thing, which is told once.
-  void report(const CampaignFinding& finding, const std::function<void(const CampaignFinding&)>& found);
+  void report(const CampaignFinding& finding, const Found& found);
   void minimise(CaseRunner& runner, CampaignFinding& finding) const;
 
   const Subject& subject_;

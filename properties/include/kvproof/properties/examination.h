@@ -1,5 +1,5 @@
-// Every property asked of one kernel, and which detectors see something: how a planted defect is caught, and how a correct
-// kernel would be accused.
+// Every property asked of one kernel, a part of each proof, and which detectors see something: how a planted defect is
+// caught, and how a correct kernel would be accused.
 #pragma once
 
 #include <chrono>
@@ -17,12 +17,13 @@ struct ExaminationOptions {
   int cases = 25;                            // for each property
   std::chrono::duration<double> budget{30};  // while nothing is seen, properties are asked again until it is spent
   bool large_shapes = true;                  // they cost as much as all the others; else only where nothing else is seen
+  bool proof = true;                         // prove a part of each domain, too
   bool insist = true;                        // ask again while nothing is seen
 };
 
 struct Examination {
   std::vector<bool> seen;           // by each detector, in the order of detectors()
-  std::string property;             // the first that failed
+  std::string property;             // the first that failed, or "proof"
   std::string summary;              // in its words
   std::vector<std::string> failed;  // every property that failed, but for the kernel's not coming back
   double seconds = 0;               // until then; all of the time where nothing is seen

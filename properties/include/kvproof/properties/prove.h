@@ -63,8 +63,8 @@ struct ProofResult {
 using MakeRunner = std::function<std::unique_ptr<CaseRunner>()>;
 
 struct ProveOptions {
-  std::filesystem::path save = "kvproof-failures";
-  std::vector<MakeRunner> more;  // further runners, each worked in a thread of its own
+  std::filesystem::path save = "kvproof-failures";  // empty: failures are not saved
+  std::vector<MakeRunner> more;                     // further runners, each worked in a thread of its own
 };
 
 // `each_batch` is called with the pairs compared so far, by one thread at a time. Throws CannotRun when the device breaks or
