@@ -27,7 +27,7 @@
 namespace kvproof::cli {
 namespace {
 
-constexpr int matrix_version = 1;
+constexpr int matrix_version = 2;
 constexpr int planted_cases = 100;  // of each property, of a planted kernel
 
 struct Options {
@@ -61,6 +61,17 @@ struct Suspect {
   bool caught_always() const {
     return !found.empty() && std::all_of(found.begin(), found.end(), [](const Examination& one) { return one.caught(); });
   }
+
+  // By each detector, under every seed.
+  std::vector<bool> seen_always() const {
+    std::vector<bool> seen(detectors().size());
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      seen[i] = std::all_of(found.begin(), found.end(), [i](const Examination& one) { return one.seen[i]; });
+    }
+    return seen;
+  }
+
+  std::string layout() const { return std::string(name_of(subject.dialect.layout)); }
 };
 
 // What became of one defect.
@@ -82,9 +93,9 @@ Entry entry_of(const PlantedDefect& defect, const std::vector<Suspect>& suspects
     }
     entry.kernels.push_back(&suspect);
     entry.caught = entry.caught && suspect.caught_always();
-    for (std::size_t i = 0; i < entry.seen.size(); ++i) {
-      entry.seen[i] = entry.seen[i] || std::all_of(suspect.found.begin(), suspect.found.end(),
-                                                   [i](const Examination& one) { return one.seen[i]; });
+    const std::vector<bool> seen = suspect.seen_always();
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      entry.seen[i] = entry.seen[i] || seen[i];
     }
     for (const Examination& one : suspect.found) {
       entry.slowest = std::max(entry.slowest, one.seconds);
@@ -308,18 +319,29 @@ class Selftest {
       throw BadInput(fmt::format("--against {}: a matrix of device {}, expected {}", options_.against,
                                  given.value("device", "none"), options_.device));
     }
-    for (const auto& [name, caught_by] : given["defects"].items()) {
-      if (!caught_by.is_array()) {
-        throw BadInput(fmt::format("--against {}: defect {}: expected a list of detectors", options_.against, name));
+    for (const auto& [name, layouts] : given["defects"].items()) {
+      if (!layouts.is_object()) {
+        throw BadInput(
+            fmt::format("--against {}: defect {}: expected lists of detectors by layout", options_.against, name));
       }
-      std::set<std::string>& before = known_[name];  // also where no one detector saw it under every seed
-      for (const auto& detector : caught_by) {
-        const std::string wanted = detector.is_string() ? detector.get<std::string>() : detector.dump();
-        if (std::none_of(detectors().begin(), detectors().end(), [&](const Detector& one) { return one.name == wanted; })) {
-          throw BadInput(fmt::format("--against {}: defect {}: no detector is named {}", options_.against, name, wanted));
-        }
-        before.insert(wanted);
+      for (const auto& [layout, caught_by] : layouts.items()) {
+        read_cell(name, layout, caught_by);
       }
+    }
+  }
+
+  void read_cell(const std::string& name, const std::string& layout, const Json& caught_by) {
+    if (!caught_by.is_array()) {
+      throw BadInput(
+          fmt::format("--against {}: defect {}: {}: expected a list of detectors", options_.against, name, layout));
+    }
+    std::set<std::string>& before = known_[name][layout];  // also where no one detector saw it under every seed
+    for (const auto& detector : caught_by) {
+      const std::string wanted = detector.is_string() ? detector.get<std::string>() : detector.dump();
+      if (std::none_of(detectors().begin(), detectors().end(), [&](const Detector& one) { return one.name == wanted; })) {
+        throw BadInput(fmt::format("--against {}: defect {}: no detector is named {}", options_.against, name, wanted));
+      }
+      before.insert(wanted);
     }
   }
 
@@ -335,17 +357,31 @@ class Selftest {
         complain("{}: the matrix {} does not have it, renew it with --matrix", entry.defect->name, options_.against);
         continue;
       }
-      const std::vector<std::string> now = names_of(entry.seen);
-      for (const std::string& detector : before->second) {
-        if (std::find(now.begin(), now.end(), detector) == now.end()) {
-          complain("{}: {} caught it before and does not now", entry.defect->name, detector);
-        }
-      }
+      compare(entry, before->second);
     }
     if (options_.defects.empty()) {
       for (const auto& [name, caught_by] : known_) {
         if (!met.contains(name)) {
           complain("{}: in the matrix {} and no longer planted", name, options_.against);
+        }
+      }
+    }
+  }
+
+  // One layout may lose what the other keeps.
+  void compare(const Entry& entry, const std::map<std::string, std::set<std::string>>& before) {
+    std::map<std::string, std::vector<std::string>> now;
+    for (const Suspect* kernel : entry.kernels) {
+      now[kernel->layout()] = names_of(kernel->seen_always());
+      if (!before.contains(kernel->layout())) {
+        complain("{}: the matrix {} does not have its {} kernel, renew it with --matrix", entry.defect->name,
+                 options_.against, kernel->layout());
+      }
+    }
+    for (const auto& [layout, caught_by] : before) {
+      for (const std::string& detector : caught_by) {
+        if (const auto& seen = now[layout]; std::find(seen.begin(), seen.end(), detector) == seen.end()) {
+          complain("{}: {} caught its {} kernel before and does not now", entry.defect->name, detector, layout);
         }
       }
     }
@@ -368,7 +404,10 @@ class Selftest {
   Json matrix() const {
     Json defects = Json::object();
     for (const Entry& entry : entries_) {
-      defects[entry.defect->name] = names_of(entry.seen);
+      Json& layouts = defects[entry.defect->name] = Json::object();
+      for (const Suspect* kernel : entry.kernels) {
+        layouts[kernel->layout()] = names_of(kernel->seen_always());
+      }
     }
     return {{"schema_version", matrix_version}, {"device", options_.device}, {"defects", std::move(defects)}};
   }
@@ -421,7 +460,7 @@ class Selftest {
   const Options& options_;
   std::string file_;
   std::vector<PlantedDefect> defects_;
-  std::map<std::string, std::set<std::string>> known_;  // of the matrix to compare with
+  std::map<std::string, std::map<std::string, std::set<std::string>>> known_;  // of the matrix to compare with
   std::vector<Suspect> suspects_;
   std::vector<Entry> entries_;
   std::vector<std::string> complaints_;

@@ -61,15 +61,24 @@ class Partly(unittest.TestCase):
 
     def test_an_entry_that_is_no_longer_caught_is_told(self):
         self.against(lambda matrix: None, "holds: 1 of 1 planted defects caught", status=0)
-        self.against(lambda matrix: matrix["defects"]["pad-writer"].append("rope"), "pad-writer: rope caught it before")
-        self.against(lambda matrix: matrix["defects"]["pad-writer"].clear(), "holds: 1 of 1 planted defects caught", status=0)
+        # One layout's loss is told though the other's kernel is still seen.
+        self.against(lambda matrix: matrix["defects"]["pad-writer"]["flashmla"].append("scale bounds"),
+                     "pad-writer: scale bounds caught its flashmla kernel before and does not now")
+        self.against(lambda matrix: matrix["defects"]["pad-writer"]["indexer"].clear(),
+                     "holds: 1 of 1 planted defects caught", status=0)
+        self.against(lambda matrix: matrix["defects"]["pad-writer"].pop("indexer"),
+                     "pad-writer: the matrix", "does not have its indexer kernel")
         self.against(lambda matrix: matrix["defects"].pop("pad-writer"), "pad-writer: the matrix", "does not have it")
 
     def test_a_matrix_that_is_none_is_refused(self):
-        self.against(lambda matrix: matrix.update(schema_version=7), "--against", "schema_version 1", status=2)
+        self.against(lambda matrix: matrix.update(schema_version=7), "--against", "schema_version 2", status=2)
         self.against(lambda matrix: matrix.update(device="cuda"), "device cuda, expected host", status=2)
-        self.against(lambda matrix: matrix["defects"].update({"pad-writer": ["sight"]}), "no detector is named sight", status=2)
-        self.against(lambda matrix: matrix["defects"].update({"pad-writer": 3}), "expected a list of detectors", status=2)
+        self.against(lambda matrix: matrix["defects"].update({"pad-writer": {"indexer": ["sight"]}}),
+                     "no detector is named sight", status=2)
+        self.against(lambda matrix: matrix["defects"].update({"pad-writer": {"indexer": 3}}), "expected a list of detectors",
+                     status=2)
+        self.against(lambda matrix: matrix["defects"].update({"pad-writer": []}), "expected lists of detectors by layout",
+                     status=2)
 
     def test_a_right_kernel_among_the_planted_and_a_wrong_one_among_the_right_are_told(self):
         done = selftest("--budget", "1", planted=os.path.join(PLUGINS, "plugin_mislabelled.so"))
