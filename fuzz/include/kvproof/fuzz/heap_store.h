@@ -2,6 +2,9 @@
 // byte beyond any of them; then every byte of the pool against the model.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,12 +26,20 @@ class HeapStore {
   const Subject& subject() const { return maker_.subject(); }
 
  private:
-  void expect(const FuzzCall& call);
+  using Bytes = std::unique_ptr<std::uint8_t[]>;
+
+  Bytes poisoned_pool(std::size_t bytes);
+  void keep(Bytes pool, std::size_t bytes);
+  std::optional<std::string> wrong_byte(const FuzzCall& call, const std::uint8_t* pool);
+  // Calls `take` with a place of the expected pool, the bytes that belong there and how many.
+  template <class Take>
+  void each_stored_part(const FuzzCall& call, const Take& take);
 
   CaseMaker maker_;
   Case case_;
-  std::vector<std::uint8_t> poison_;  // as many bytes as the largest pool so far
-  std::vector<std::uint8_t> expected_;
+  std::vector<std::uint8_t> poison_;    // as many bytes as the largest pool so far
+  std::vector<std::uint8_t> expected_;  // poison, but while a pool is judged
+  std::map<std::size_t, Bytes> kept_;   // large pools by size
 };
 
 }  // namespace kvproof::fuzz

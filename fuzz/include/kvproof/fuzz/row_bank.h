@@ -2,8 +2,8 @@
 // what a fuzzer changes is mostly where rows go.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kvproof/properties/values.h"
@@ -24,20 +24,14 @@ class RowBank {
   // Rows of a class and type. More would be encoded anew again and again; what values do is for proofs to enumerate.
   static constexpr std::uint8_t rows = 32;
 
-  // Row `number` modulo that. It stays until the bank is asked again.
+  // Row `number` modulo that, made when it is asked for first. It stays as long as the bank.
   const BankRow& row(ElementType type, Fp8 fp8, ValueClass values, std::uint8_t number);
 
  private:
-  struct Entry {
-    std::uint64_t key = 0;  // 0: empty
-    BankRow row;
-  };
-  static constexpr std::size_t places = 4096;
-
-  void make(ElementType type, Fp8 fp8, ValueClass values, std::uint8_t number, BankRow& row) const;
+  BankRow made(ElementType type, Fp8 fp8, ValueClass values, std::uint8_t number) const;
 
   Dialect dialect_;
-  std::vector<Entry> entries_;
+  std::vector<std::unique_ptr<const BankRow>> rows_;  // a place for each class, number and type
 };
 
 }  // namespace kvproof::fuzz
