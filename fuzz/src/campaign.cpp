@@ -64,13 +64,18 @@ std::vector<FuzzCall> Campaign::corpus() const {
   return corpus_.calls();
 }
 
-FuzzCall Campaign::next(Draw& draw) {
+std::optional<FuzzCall> Campaign::next_seed() {
   const std::lock_guard lock(mutex_);
-  if (!seeds_.empty()) {
-    const FuzzCall call = std::move(seeds_.back());
-    seeds_.pop_back();
-    return call;
+  if (seeds_.empty()) {
+    return std::nullopt;
   }
+  FuzzCall call = std::move(seeds_.back());
+  seeds_.pop_back();
+  return call;
+}
+
+FuzzCall Campaign::next(Draw& draw) const {
+  const std::lock_guard lock(mutex_);
   return options_.guided ? corpus_.next(draw) : drawn_call(draw);
 }
 
@@ -121,6 +126,11 @@ void Campaign::work(CaseRunner& runner, std::uint64_t worker, const Found& found
   std::vector<FuzzCall> calls(options_.batch);
   std::vector<Case> cases(options_.batch);
   while (!over()) {
+    if (const std::optional<FuzzCall> seed = next_seed()) {
+      maker.make(*seed, cases[0]);
+      run_alone(runner, *seed, cases[0], found);
+      continue;
+    }
     calls[0] = next(draw);
     maker.make(calls[0], cases[0]);
     std::size_t count = 1;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -75,7 +76,9 @@ class Campaign {
  private:
   using Clock = std::chrono::steady_clock;
 
-  FuzzCall next(Draw& draw);
+  // Seeds are run as they are, before all else and each on its own.
+  std::optional<FuzzCall> next_seed();
+  FuzzCall next(Draw& draw) const;
   // `calls`: how many the outcome is of.
   void count(const CaseOutcome& outcome, std::size_t calls);
   void offer(const FuzzCall& call, const Case& c);
