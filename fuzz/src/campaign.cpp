@@ -11,7 +11,7 @@ namespace kvproof::fuzz {
 namespace {
 
 // A joined pool is filled and compared whole, so it stays small beside what one launch costs.
-constexpr std::int64_t most_joined_bytes = 4 << 20;
+constexpr std::int64_t most_joined_bytes(MemoryKind memory) { return memory == MemoryKind::host ? 4 << 20 : 32 << 20; }
 constexpr std::int64_t most_of_one_joined = 32 << 10;
 
 // Findings differ by what is wrong, not by how much of it: regions and kinds of the summary without its numbers.
@@ -134,7 +134,8 @@ void Campaign::work(CaseRunner& runner, std::uint64_t worker, const Found& found
     calls[0] = next(draw);
     maker.make(calls[0], cases[0]);
     std::size_t count = 1;
-    for (std::int64_t bytes = cases[0].shape.pool_bytes(); count < calls.size() && bytes < most_joined_bytes; ++count) {
+    for (std::int64_t bytes = cases[0].shape.pool_bytes();
+         count < calls.size() && bytes < most_joined_bytes(subject_.memory); ++count) {
       calls[count] = in_shape_of(calls[0], next(draw));
       maker.make(calls[count], cases[count]);
       bytes += cases[count].shape.pool_bytes();

@@ -99,6 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "page stride 1000: expected at least 1168"},
         Malformed{"row_stride", [](Json& j) { j["cases"][0]["call"]["row_stride"] = 1022; },
                   "row stride 1022: expected at least 1024"},
+        Malformed{"row_stride_large", [](Json& j) { j["cases"][0]["call"]["row_stride"] = std::int64_t{1} << 50; },
+                  "row stride 1125899906842624: expected at most 2^40"},
         Malformed{"page_size", [](Json& j) { j["cases"][0]["call"]["page_size"] = 0; }, "page size 0: expected 1 to"},
         Malformed{"pages", [](Json& j) { j["cases"][0]["call"]["pages"] = -1; }, "expected an integer from 0"},
         Malformed{"fraction", [](Json& j) { j["cases"][0]["call"]["pages"] = 1.5; }, "1.5: expected an integer"},
@@ -119,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const ::testing::TestParamInfo<Malformed>& malformed) { return malformed.param.name; });
 
 TEST(CaseFile, TextThatIsNoJsonIsNamed) {
-  for (const char* text : {"", "{", "[1,", "nonsense", "{\"format\": \"kvproof-cases\"} trailing"}) {
+  for (const char* text : {"", "{", "[1,", "nonsense", "{\"version\": 1e999}", "{\"format\": \"kvproof-cases\"} trailing"}) {
     EXPECT_THROW(parse_cases(text, "x"), BadInput) << text;
   }
   EXPECT_THROW(read_cases("/nowhere/at/all.json"), BadInput);
