@@ -22,7 +22,7 @@ ChildLimits after_a_hang(const ChildLimits& limits) {
 // A large case takes longer to be sent, stored and judged, whatever the kernel.
 ChildLimits for_case_of(std::size_t bytes, const ChildLimits& limits) {
   constexpr std::size_t bytes_a_second = 4 << 20;
-  return {limits.time + std::chrono::milliseconds(1000 * bytes / bytes_a_second), limits.memory};
+  return {limits.time + std::chrono::seconds(bytes / bytes_a_second), limits.memory};
 }
 
 std::string text_of(const Frame& frame) {

@@ -263,6 +263,19 @@ TEST_F(WorkerTest, ASecondHangCostsASecondAtMost) {
   EXPECT_LT(Clock::now() - start, milliseconds(1400));
 }
 
+TEST_F(WorkerTest, ALargeCaseHasASecondMoreForEach4MiB) {
+  const auto one = worker("planted", milliseconds(200));
+  Case c = small_case(4);
+  c.shape.tokens = 9000;
+  c.shape.input_type = ElementType::bf16;
+  c.shape.row_stride = 1024;
+  c.indices.assign(9000, -1);
+  c.input.assign(static_cast<std::size_t>(c.shape.input_bytes()), 0);
+  const CaseOutcome outcome = one->run(position(*one, "sleeps_for_ever"), nullptr, c);
+  ASSERT_TRUE(outcome.breach);
+  EXPECT_EQ(outcome.breach->summary, "the kernel did not return within 2200 ms");
+}
+
 TEST_F(WorkerTest, LoadingThatFailsOrEndsTheProcessIsAnError) {
   EXPECT_THROW(worker("missing")->subjects(), BadInput);
   EXPECT_THROW(worker("no-device")->subjects(), CannotRun);
