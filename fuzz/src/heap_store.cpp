@@ -45,16 +45,12 @@ HeapStore::Bytes HeapStore::poisoned_pool(std::size_t bytes) {
     poison_.push_back(poison_byte(poison, static_cast<std::int64_t>(poison_.size())));
     expected_.push_back(poison_.back());
   }
-  auto node = kept_.extract(bytes);
-  Bytes pool = node.empty() ? std::make_unique_for_overwrite<std::uint8_t[]>(bytes) : std::move(node.mapped());
+  if (auto node = kept_.extract(bytes)) {
+    return std::move(node.mapped());
+  }
+  Bytes pool = std::make_unique_for_overwrite<std::uint8_t[]>(bytes);
   std::memcpy(pool.get(), poison_.data(), bytes);
   return pool;
-}
-
-void HeapStore::keep(Bytes pool, std::size_t bytes) {
-  if (bytes >= large_pool && kept_.size() < most_kept) {
-    kept_.emplace(bytes, std::move(pool));
-  }
 }
 
 template <class Take>
@@ -74,6 +70,18 @@ void HeapStore::each_stored_part(const FuzzCall& call, const Take& take) {
          static_cast<std::size_t>(layout.data_bytes));
     take(static_cast<std::size_t>(page + scale_offset(s.layout, at.slot, s.page_size)), image.scales, written);
   }
+}
+
+// `pool` is as expected.
+void HeapStore::keep(const FuzzCall& call, Bytes pool) {
+  const auto bytes = static_cast<std::size_t>(case_.shape.pool_bytes());
+  if (bytes < large_pool || kept_.size() == most_kept) {
+    return;
+  }
+  each_stored_part(call, [&](std::size_t at, const std::uint8_t*, std::size_t count) {
+    std::memcpy(pool.get() + at, poison_.data() + at, count);
+  });
+  kept_.emplace(bytes, std::move(pool));
 }
 
 std::optional<std::string> HeapStore::wrong_byte(const FuzzCall& call, const std::uint8_t* pool) {
@@ -112,7 +120,7 @@ std::optional<std::string> HeapStore::run(const FuzzCall& call) {
   if (const auto wrong = wrong_byte(call, pool.get())) {
     return wrong;
   }
-  keep(std::move(pool), pool_bytes);
+  keep(call, std::move(pool));
   if (const auto at = difference(input.get(), case_.input)) {
     return fmt::format("byte {} of the input was changed", *at);
   }

@@ -29,7 +29,7 @@ class HeapStore {
   using Bytes = std::unique_ptr<std::uint8_t[]>;
 
   Bytes poisoned_pool(std::size_t bytes);
-  void keep(Bytes pool, std::size_t bytes);
+  void keep(const FuzzCall& call, Bytes pool);
   std::optional<std::string> wrong_byte(const FuzzCall& call, const std::uint8_t* pool);
   // Calls `take` with a place of the expected pool, the bytes that belong there and how many.
   template <class Take>
@@ -39,7 +39,7 @@ class HeapStore {
   Case case_;
   std::vector<std::uint8_t> poison_;    // as many bytes as the largest pool so far
   std::vector<std::uint8_t> expected_;  // poison, but while a pool is judged
-  std::map<std::size_t, Bytes> kept_;   // large pools by size
+  std::map<std::size_t, Bytes> kept_;   // large pools by size, all poison
 };
 
 }  // namespace kvproof::fuzz
