@@ -93,6 +93,7 @@ void add_addresses(CLI::App& app, Chosen& chosen) {
   command->footer("Example:\n  kvproof addresses --json proof.json");
   command->callback([&chosen, json] {
     chosen.work = [json] {
+      expect_writable(*json);
       const AddressProof proof = prove();
       print(proof);
       if (!json->empty()) {

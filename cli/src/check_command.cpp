@@ -96,7 +96,7 @@ void print_subject(const Checked& checked, const Options& options, const Chosen&
   for (const PropertyResult& result : checked.results) {
     if (!result.holds()) {
       print_failure(result, options, chosen);
-    } else if (options.verbose || result.compared_nothing()) {
+    } else if (options.verbose || result.compared_nothing() || 2 * result.refused > result.cases) {
       print_result(result);
     }
     if (result.compared_nothing()) {
@@ -139,6 +139,7 @@ class Run {
       : options_(options), chosen_(chosen), seed_(seed_of(options.seed)), kernels_(options.kernels) {}
 
   int work() {
+    expect_writable(options_.json);
     const auto start = std::chrono::steady_clock::now();
     const std::chrono::duration<double> budget(options_.budget_seconds);
     std::size_t steps = 0;

@@ -49,6 +49,10 @@ int keep(const Options& options) {
   for (const std::string& name : options.keep) {
     const CaseFile file = read_cases(name);
     for (const FiledCase& filed : file.cases) {
+      if (filed.finding.empty()) {
+        throw BadInput(
+            fmt::format("--keep {}: case {} is no finding, expected one with found_in and finding", name, filed.id));
+      }
       confirm_with_model(filed);
     }
     const fs::path kept = fs::path(options.regressions) / fs::path(name).filename();
@@ -223,6 +227,7 @@ class KernelRun {
 };
 
 int fuzz_kernels(const Options& options, const Chosen& chosen) {
+  expect_writable(options.json);
   const std::uint64_t seed = seed_of(options.seed);
   std::vector<fuzz::FuzzCall> calls =
       options.corpus.empty() ? std::vector<fuzz::FuzzCall>{} : fuzz::read_corpus(options.corpus);

@@ -141,6 +141,7 @@ class Run {
         kernels_(options.kernels) {}
 
   int work() {
+    expect_writable(options_.json);
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::vector<ProofTask>> tasks;
     for (std::size_t i = 0; i < kernels_.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -94,7 +95,20 @@ void write_json(const std::filesystem::path& path, const Json& json) {
   out << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
   out.close();
   if (!out) {
-    throw CannotRun(fmt::format("--json {}: cannot be written", path.string()));
+    throw CannotRun(fmt::format("{}: cannot be written", path.string()));
+  }
+}
+
+void expect_writable(const std::string& path) {
+  if (path.empty()) {
+    return;
+  }
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  const bool there = std::filesystem::exists(path, error);
+  if (std::filesystem::is_directory(path, error) || access(there ? path.c_str() : folder.c_str(), W_OK) != 0) {
+    throw CannotRun(fmt::format("{}: cannot be written", path));
   }
 }
 

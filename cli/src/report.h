@@ -34,4 +34,7 @@ Json breach_json(const Breach& breach);
 // Writes a JSON file, or throws CannotRun.
 void write_json(const std::filesystem::path& path, const Json& json);
 
+// Throws CannotRun where write_json could not write to `path`, to be asked before hours of work; an empty one is none.
+void expect_writable(const std::string& path);
+
 }  // namespace kvproof::cli

@@ -131,6 +131,8 @@ class Selftest {
   }
 
   int work() {
+    expect_writable(options_.json);
+    expect_writable(options_.matrix);
     const auto start = std::chrono::steady_clock::now();
     if (!options_.against.empty()) {
       read_matrix();
@@ -478,7 +480,8 @@ void add_selftest(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand("selftest", "Run the planted defects and correct kernels against the checker");
   command->add_flag("--list", options->list, "Print the names of the planted defects, one a line, and run nothing");
   command->add_option("--defect", options->defects, "Only these planted defects, and no correct kernel")->delimiter(',');
-  command->add_flag("--correct-only", options->correct_only, "Only the correct kernels: none may be accused");
+  command->add_flag("--correct-only", options->correct_only, "Only the correct kernels: none may be accused")
+      ->excludes("--defect");
   command->add_option("--device", options->device, "host or cuda")
       ->check(CLI::IsMember({"host", "cuda"}))
       ->capture_default_str();

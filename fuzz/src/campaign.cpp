@@ -1,5 +1,6 @@
 #include "kvproof/fuzz/campaign.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "kvproof/fuzz/features.h"
@@ -49,6 +50,13 @@ bool Campaign::over() const {
   }
   const std::lock_guard lock(mutex_);
   return (options_.executions != 0 && counts_.executions >= options_.executions) || found_.size() >= options_.findings;
+}
+
+std::size_t Campaign::batch() const {
+  const std::lock_guard lock(mutex_);
+  const std::int64_t left = options_.executions - counts_.executions;
+  return options_.executions == 0 ? options_.batch
+                                  : std::clamp<std::size_t>(static_cast<std::size_t>(left), 1, options_.batch);
 }
 
 CampaignCounts Campaign::counts() const {
@@ -133,9 +141,10 @@ void Campaign::work(CaseRunner& runner, std::uint64_t worker, const Found& found
     }
     calls[0] = next(draw);
     maker.make(calls[0], cases[0]);
+    const std::size_t most = batch();
     std::size_t count = 1;
-    for (std::int64_t bytes = cases[0].shape.pool_bytes();
-         count < calls.size() && bytes < most_joined_bytes(subject_.memory); ++count) {
+    for (std::int64_t bytes = cases[0].shape.pool_bytes(); count < most && bytes < most_joined_bytes(subject_.memory);
+         ++count) {
       calls[count] = in_shape_of(calls[0], next(draw));
       maker.make(calls[count], cases[count]);
       bytes += cases[count].shape.pool_bytes();

@@ -46,9 +46,12 @@ std::vector<FuzzCall> read_corpus(const fs::path& folder) {
   }
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.is_regular_file(error)) {
-      files.push_back(entry.path());
+    // New calls are written here too: not into a folder of something else.
+    if (!entry.is_regular_file(error) || entry.file_size(error) > most_call_bytes) {
+      throw BadInput(fmt::format("{}: expected calls alone in {}, files of at most {} bytes", entry.path().string(),
+                                 folder.string(), most_call_bytes));
     }
+    files.push_back(entry.path());
   }
   if (error) {
     throw CannotRun(fmt::format("{}: {}", folder.string(), error.message()));

@@ -109,7 +109,8 @@ class Partly(unittest.TestCase):
         for arguments, words in ((["--defect", "padwriter"], "--defect padwriter: no planted defect"),
                                  (["--device", "tpu"], "--device"),
                                  (["--against", "/nonexistent"], "--against"),
-                                 (["--seeds", "0"], "--seeds")):
+                                 (["--seeds", "0"], "--seeds"),
+                                 (["--defect", "pad-writer", "--correct-only"], "--correct-only excludes --defect")):
             done = selftest(*arguments)
             self.assertEqual((done.returncode, words in done.stderr), (2, True), done.stderr)
         done = selftest(planted=os.path.join(PLUGINS, "plugin_example.so"))

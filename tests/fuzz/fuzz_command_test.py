@@ -94,12 +94,26 @@ class Fuzz(unittest.TestCase):
         read = lambda root: {str(one.relative_to(root)): one.read_bytes() for one in root.rglob("*") if one.is_file()}
         self.assertEqual(read(made), read(committed))
 
+    def test_no_more_executions_than_asked_for(self):
+        report = self.folder / "one.json"
+        ran = kvproof(*("fuzz", "--kernel", "flashmla", "--dialect", "strict", "--device", "host", "--executions", "3"),
+                      *("--json", str(report)))
+        self.assertEqual(json.loads(report.read_text())["kernels"][0]["executions"], 3, ran.stdout + ran.stderr)
+
+    def test_a_place_that_cannot_be_written_is_told_before_all_work(self):
+        ran = kvproof("fuzz", "--time", "1h", "--json", str(self.folder / "none" / "r.json"))
+        self.assertEqual((ran.returncode, ran.stdout), (3, ""), ran.stderr)
+        self.assertIn("r.json: cannot be written", ran.stderr)
+
     def test_bad_usage_names_the_value(self):
         for arguments, said in (
             (("--corpus", OPTIONS.kvproof), "expected a folder"),
             (("--jobs", "2", "--isolation", "none"), "--jobs 2"),
             (("--seed", "x"), "--seed x"),
             (("--keep", str(self.folder / "none.json")), "none.json"),
+            (("--keep", OPTIONS.vectors), "is no finding"),
+            (("--corpus", str(pathlib.Path(OPTIONS.kvproof).parent.parent)), "expected calls alone"),
+            (("--batch", "0"), "--batch"),
         ):
             with self.subTest(arguments=arguments):
                 ran = kvproof("fuzz", *arguments)
@@ -114,5 +128,6 @@ if __name__ == "__main__":
     parser.add_argument("--plugin-target", required=True)
     parser.add_argument("--seeds", required=True)
     parser.add_argument("--make-seeds", required=True)
+    parser.add_argument("--vectors", required=True)
     OPTIONS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

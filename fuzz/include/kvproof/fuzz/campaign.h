@@ -81,6 +81,8 @@ class Campaign {
   FuzzCall next(Draw& draw) const;
   // `calls`: how many the outcome is of.
   void count(const CaseOutcome& outcome, std::size_t calls);
+  // How many calls may be joined next: no more than executions are left.
+  std::size_t batch() const;
   void offer(const FuzzCall& call, const Case& c);
   // Runs a call on its own and reports what is wrong with it. Whether it was right.
   bool run_alone(CaseRunner& runner, const FuzzCall& call, const Case& c, const Found& found);

@@ -9,7 +9,7 @@
 namespace kvproof::fuzz {
 
 // The calls of all files, in order of their names; a folder that is not there has none. Throws CannotRun when one cannot be
-// read, BadInput when `folder` is a file.
+// read, BadInput when `folder` is a file or holds what is no call.
 std::vector<FuzzCall> read_corpus(const std::filesystem::path& folder);
 
 // Writes those that have no file yet, and the folder where there is none; returns how many it wrote. Throws CannotRun.
