@@ -110,7 +110,7 @@ class Partly(unittest.TestCase):
                                  (["--device", "tpu"], "--device"),
                                  (["--against", "/nonexistent"], "--against"),
                                  (["--seeds", "0"], "--seeds"),
-                                 (["--defect", "pad-writer", "--correct-only"], "--correct-only excludes --defect")):
+                                 (["--defect", "pad-writer", "--correct-only"], "--defect excludes --correct-only")):
             done = selftest(*arguments)
             self.assertEqual((done.returncode, words in done.stderr), (2, True), done.stderr)
         done = selftest(planted=os.path.join(PLUGINS, "plugin_example.so"))
