@@ -7,4 +7,6 @@ if(KVPROOF_LIBFUZZER)
     message(FATAL_ERROR "KVPROOF_LIBFUZZER with ${CMAKE_CXX_COMPILER_ID}: expected Clang")
   endif()
   add_compile_options(-fsanitize=fuzzer-no-link)
+  # Programs that link no engine need a runtime that takes the calls of instrumented code.
+  add_link_options(-fsanitize=fuzzer-no-link)
 endif()
