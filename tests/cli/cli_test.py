@@ -160,7 +160,7 @@ class Check(Command):
         self.assertNotIn("\r", done.stdout)
 
     def test_a_budget_is_kept(self):
-        text = self.run_it("check", "--kernel", plugin("example"), "--layout", "indexer", "--budget", "500ms").stdout
+        text = self.run_it("check", "--kernel", plugin("example"), "--budget", "500ms").stdout
         seconds = float(text.rsplit(", ", 1)[1].split(" s")[0])
         self.assertLess(seconds, 5)
 

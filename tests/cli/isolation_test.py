@@ -36,6 +36,7 @@ VERDICTS = {
     "says-why": "the kernel aborted: SIGABRT",
     "far-indices-unguarded": "the kernel crashed: SIGSEGV (Segmentation fault), ",
 }
+STRAY = r"\d+ wrong bytes: guard (before|after) the pool \d+ stray"
 RIGHT = {"right", "floods", "sleeps", "closes-standard", "leaves-a-process"}
 
 
@@ -88,8 +89,8 @@ class Isolation(unittest.TestCase):
 
     def test_one_run_reports_every_kernel_and_passes_the_right_ones(self):
         shared = set(os.listdir("/dev/shm"))
-        out, err = self.run_it("check", "--kernel", plugin("misbehaving"), "--cases", "30", "--seed", "1", "--shrink", "150ms",
-                               "--case-timeout", "6s", "--memory-limit", "512MB", "--json", "r.json", status=FAILS)
+        out, err = self.run_it("check", "--kernel", plugin("misbehaving"), "--cases", "60", "--seed", "1", "--shrink", "150ms",
+                               "--case-timeout", "2s", "--memory-limit", "512MB", "--json", "r.json", status=FAILS)
         self.nothing_is_left(patience=0.5)
         self.assertEqual(set(os.listdir("/dev/shm")), shared)
         self.assertEqual(err, "")
@@ -99,14 +100,15 @@ class Isolation(unittest.TestCase):
         for name in RIGHT:
             for prop in kernels[name]["properties"]:
                 self.assertTrue(prop["holds"], (name, prop))
-                self.assertEqual(prop["cases"], 30)
+                self.assertEqual(prop["cases"], 60)
         for name, begins in VERDICTS.items():
             failures = [prop["failure"] for prop in kernels[name]["properties"] if "failure" in prop]
             self.assertTrue(failures, name)
-            as_expected = [failure for failure in failures if failure["summary"].startswith(begins)]
-            self.assertTrue(as_expected, (name, failures[0]["summary"]))
-            if name != "far-indices-unguarded":  # which also finds memory that is there
-                self.assertEqual(len(as_expected), len(failures), (name, [failure["summary"] for failure in failures]))
+            for failure in failures:
+                # Far indices lead into the guards too, which are memory that is there.
+                self.assertTrue(failure["summary"].startswith(begins) or
+                                name == "far-indices-unguarded" and re.match(STRAY, failure["summary"]),
+                                (name, failure["summary"]))
             self.assertIn(failures[0]["summary"], out)
             if name not in ("far-indices-unguarded", "loops"):
                 self.assertEqual(len(failures), len(kernels[name]["properties"]), name)
