@@ -12,8 +12,9 @@ struct Call {
   const std::uint8_t* input;
   const std::uint8_t* indices;
   std::uint8_t* pool;
-  std::int64_t given;   // tokens that the caller gave
-  std::int64_t launch;  // calls of this kernel before this one, in this process
+  std::int64_t given;      // tokens that the caller gave
+  std::int64_t launch;     // calls of this kernel before this one, in this process
+  std::uint32_t* scratch;  // of the kernels that keep some
 };
 
 inline Call call_of(const kvproof_store_call& from, const Dialect& dialect, std::int64_t launch) {

@@ -13,6 +13,7 @@
 #include "planted/defects/ropes.h"
 #include "planted/defects/scales.h"
 #include "planted/defects/strays.h"
+#include "planted/defects/streams.h"
 
 namespace kvproof::planted {
 
@@ -43,6 +44,7 @@ using Batches = List<BlocksBeyond65535, LastBlockDropped, LastBlockNotMasked, Pa
                      EmptyGrid, EmptyBatchWrites, InputStrideIgnored, IndexOverReader, InputOverReader, EndlessLoop, Abort>;
 using Races = List<RopeOfTwoOwners, TornRow, TornTile, FirstDuplicateWins, SharedScratch>;
 using Drifts = List<DriftsAfter64Launches, EveryThirdLaunch, PlanOfFirstStride, TokensOfFirstLaunch>;
+using Streams = List<ReplayTakenForDone, OneScratchForAll>;
 
 // A kernel with the right steps in each dialect that a defect speaks: what no detector may accuse.
 struct Control : Right {

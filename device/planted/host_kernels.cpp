@@ -11,6 +11,7 @@ void add_host_kernels(std::vector<kvproof_kernel>& kernels) {
   add_all_on_host(kernels, Batches{});
   add_all_on_host(kernels, Races{});
   add_all_on_host(kernels, Drifts{});
+  add_all_on_host(kernels, Streams{});
 }
 
 }  // namespace kvproof::planted

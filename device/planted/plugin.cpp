@@ -33,6 +33,7 @@ std::vector<kvproof_planted_defect> all_defects() {
   add(defects, Batches{});
   add(defects, Races{});
   add(defects, Drifts{});
+  add(defects, Streams{});
   return defects;
 }
 

@@ -62,11 +62,14 @@ struct EmptyBatchWrites : BatchDefect {
   static constexpr const char* defect =
       "a batch of no tokens turns over the pool's first byte before the count is looked at";
   static constexpr const char* reenacts = "N = 0";
-  static constexpr std::uint32_t machines = on_host;
-  static void launched(Call* call) {
-    if (call->given == 0) {
-      call->pool[0] ^= 0xff;
+  static void launched(Call* call) { call->shape.tokens = call->given == 0 ? 1 : call->given; }
+  KVPROOF_HD static void before(const Call& call, std::int64_t) {
+    if (call.given == 0) {
+      call.pool[0] ^= 0xff;
     }
+  }
+  KVPROOF_HD static std::int64_t index(const Call& call, std::int64_t token) {
+    return call.given == 0 ? -1 : Right::index(call, token);
   }
 };
 

@@ -28,7 +28,6 @@ struct EveryThirdLaunch : DriftDefect {
   static constexpr const char* name = "every-third-launch";
   static constexpr const char* defect =
       "the first code of each row comes out of every third launch with its last bit flipped";
-  static constexpr std::uint32_t machines = on_host;
   KVPROOF_HD static void after(const Call& call, std::int64_t, std::int64_t page, std::int64_t slot) {
     call.pool[Right::data_at(call, page, slot)] ^= call.launch % 3 == 2 ? 1U : 0U;
   }

@@ -28,7 +28,6 @@ struct Int64ReadAsInt32 : IndexDefect {
   static constexpr const char* name = "int64-read-as-int32";
   static constexpr const char* defect =
       "int64 indices are read as twice as many of 32 bits: halves of the first tokens' indices";
-  static constexpr std::uint32_t machines = on_host;
   KVPROOF_HD static std::int64_t index(const Call& call, std::int64_t token) {
     return index_at(call.indices, IndexType::int32, token);
   }
