@@ -395,9 +395,10 @@ class Selftest {
     for (const std::string& complaint : complaints_) {
       fmt::print("FAILS {}\n", complaint);
     }
-    const std::string seeds = options_.seeds == 1
-                                  ? fmt::format("seed {}", options_.seed)
-                                  : fmt::format("seeds {} to {}", options_.seed, options_.seed + options_.seeds - 1);
+    const std::string seeds =
+        options_.seeds == 1
+            ? fmt::format("seed {}", options_.seed)
+            : fmt::format("seeds {} to {}", options_.seed, options_.seed + static_cast<std::uint64_t>(options_.seeds) - 1);
     fmt::print("{}: {} of {} planted defects caught; {} correct kernels, {} cases, {} accusations; {}, {}, {:.1f} s\n",
                complaints_.empty() ? "holds" : "FAILS", caught, entries_.size(), correct_, correct_cases_, accused_, seeds,
                options_.device, seconds_);
