@@ -4,9 +4,8 @@
 #include <rapidcheck.h>
 
 #include "kvproof/device/error.h"
-#include "kvproof/properties/case_file.h"
 #include "kvproof/properties/describe.h"
-#include "kvproof/reference/names.h"
+#include "kvproof/properties/finding_file.h"
 
 namespace kvproof {
 namespace {
@@ -23,26 +22,6 @@ class Quiet : public rc::detail::TestListener {
   void onShrinkTried(const CaseDescription&, bool) override {}
   void onTestFinished(const rc::detail::TestMetadata&, const rc::detail::TestResult&) override {}
 };
-
-std::string file_name(const Subject& subject, const Property& property, std::uint64_t seed) {
-  const char* memory = subject.memory == MemoryKind::host ? "" : (subject.memory == MemoryKind::cuda ? "-cuda" : "-own");
-  return fmt::format("{}{}-{}-{}-{}-{:x}.json", subject.name, memory, name_of(subject.dialect.layout), subject.dialect_name,
-                     property.name, seed);
-}
-
-void save(const std::filesystem::path& path, const Subject& subject, const Property& property, const Case& c,
-          const Breach& breach) {
-  FiledCase filed;
-  filed.id = "finding";
-  filed.comment = fmt::format("{} breaks {}: {}", subject.title(), property.name, property.promise);
-  filed.dialect_name = subject.dialect_name;
-  filed.dialect = subject.dialect;
-  filed.run = c;
-  filed.expected = expected_runs(c, subject.dialect);
-  filed.found_in = subject.title();
-  filed.finding = breach.summary;
-  save_cases(path, {{}, {filed}});
-}
 
 using NextSmaller = std::function<std::optional<Case>(SmallerCases&)>;
 
@@ -145,8 +124,8 @@ class Search {
       shrink_steps_ += smallest_ ? 1 : 0;
       if (!smallest_) {
         if (!options_.save.empty()) {
-          file_ = options_.save / file_name(subject_, property_, options_.seed);
-          save(file_, subject_, property_, c, *breach);  // before shrinking: it may never end
+          file_ = options_.save / fmt::format("{}-{}-{:x}.json", file_stem(subject_), property_.name, options_.seed);
+          save(c, *breach);  // before shrinking: it may never end
         }
         shrink_stop_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.shrink_budget);
       }
@@ -179,9 +158,14 @@ class Search {
     each_case_(result_);
   }
 
+  void save(const Case& c, const Breach& breach) const {
+    save_finding(file_, subject_, c, fmt::format("{} breaks {}: {}", subject_.title(), property_.name, property_.promise),
+                 breach.summary);
+  }
+
   void finish() {
     if (!file_.empty()) {
-      save(file_, subject_, property_, *smallest_, breach_);
+      save(*smallest_, breach_);
     }
     result_.failure = Failure{breach_, describe_call(*smallest_), file_, shrink_steps_, shrink_cut_};
   }
