@@ -21,6 +21,7 @@
 #include "kvproof/reference/names.h"
 #include "option_values.h"
 #include "progress.h"
+#include "replaying.h"
 #include "report.h"
 
 namespace kvproof::cli {
@@ -176,10 +177,7 @@ class KernelRun {
       fmt::print("    {}\n", line);
     }
     print_places(finding.breach);
-    KernelChoice again = options_.kernels;
-    again.kernel = again.kernel.empty() ? again.kernel : shell_quoted(again.kernel);
-    fmt::print("    repeat: {} replay {}{}\n", shell_quoted(chosen_.program), shell_quoted(file.string()),
-               again.arguments());
+    fmt::print("    repeat: {}\n", replay_command(chosen_.program, file, options_.kernels));
     std::fflush(stdout);
     Json json = breach_json(finding.breach);
     json["call"] = describe_call(finding.smallest);

@@ -11,6 +11,7 @@
 #include "kvproof/reference/dialects.h"
 #include "kvproof/reference/names.h"
 #include "option_values.h"
+#include "report.h"
 
 namespace kvproof::cli {
 namespace {
@@ -134,7 +135,7 @@ void KernelChoice::add_to(CLI::App& command) {
 std::string KernelChoice::arguments() const {
   std::string all;
   if (!kernel.empty()) {
-    all += " --kernel " + kernel;
+    all += " --kernel " + shell_quoted(kernel);
   }
   if (device != "auto") {
     all += " --device " + device;
