@@ -93,14 +93,9 @@ class Search {
     return rc::gen::map(cases, [this](Case&& c) { return judge_case(std::move(c)); });
   }
 
-  bool shrinking_over() const { return error_ != nullptr || (shrink_stop_ && Clock::now() >= *shrink_stop_); }
-
   std::optional<Case> next_smaller(SmallerCases& cases) {
-    if (shrinking_over()) {
-      shrink_cut_ = smallest_.has_value();
-      return std::nullopt;
-    }
-    return cases.next();
+    shrink_cut_ = Clock::now() >= shrink_stop_;
+    return shrink_cut_ || error_ ? std::nullopt : cases.next();
   }
 
   CaseDescription judge_case(Case&& c) {
@@ -110,9 +105,11 @@ class Search {
       description.example = [] { return rc::detail::Example{}; };
       return description;
     };
-    if (shrinking_over()) {
-      shrink_cut_ = smallest_.has_value();
-      return said(CaseResult::Type::Success);
+    if (error_) {
+      return said(CaseResult::Type::Success);  // nothing more is run
+    }
+    if (smallest_ && c == *smallest_) {
+      return said(CaseResult::Type::Failure);  // RapidCheck asks once more before it shrinks: known, and no step
     }
     try {
       CaseOutcome outcome = runner_.run(property_, c);
@@ -179,7 +176,7 @@ class Search {
   std::optional<Case> smallest_;
   Breach breach_;
   std::filesystem::path file_;
-  std::optional<Clock::time_point> shrink_stop_;
+  Clock::time_point shrink_stop_ = Clock::time_point::max();
   std::int64_t shrink_steps_ = 0;
   bool shrink_cut_ = false;
   std::exception_ptr error_;
