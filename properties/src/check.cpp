@@ -6,6 +6,7 @@
 #include "kvproof/device/error.h"
 #include "kvproof/properties/describe.h"
 #include "kvproof/properties/finding_file.h"
+#include "kvproof/properties/fnv1a.h"
 
 namespace kvproof {
 namespace {
@@ -51,10 +52,8 @@ class Search {
 
   PropertyResult run() {
     const auto stop = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.budget);
-    std::uint64_t seed = options_.seed;
-    for (const char letter : fmt::format("{}/{}", subject_.title(), property_.name)) {
-      seed = (seed ^ static_cast<std::uint8_t>(letter)) * 0x100000001B3ULL;  // every property of every subject its own cases
-    }
+    // Every property of every subject has cases of its own.
+    std::uint64_t seed = fnv1a(fmt::format("{}/{}", subject_.title(), property_.name), options_.seed);
     std::int64_t left = options_.cases.value_or(0);
     do {
       const int count = options_.cases ? static_cast<int>(std::min<std::int64_t>(left, batch)) : batch;
