@@ -9,6 +9,7 @@
 #include "kvproof/device/error.h"
 #include "kvproof/fuzz/call_format.h"
 #include "kvproof/properties/fnv1a.h"
+#include "kvproof/properties/write_file.h"
 
 namespace kvproof::fuzz {
 namespace {
@@ -69,12 +70,7 @@ std::size_t write_corpus(const fs::path& folder, const std::vector<FuzzCall>& ca
     if (fs::exists(path, error)) {
       continue;
     }
-    std::ofstream file(path, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    if (!file) {
-      throw CannotRun(fmt::format("{}: cannot be written", path.string()));
-    }
+    write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     ++written;
   }
   return written;

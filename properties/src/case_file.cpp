@@ -13,6 +13,7 @@
 #include "kvproof/device/error.h"
 #include "kvproof/properties/expectation.h"
 #include "kvproof/properties/parse_json.h"
+#include "kvproof/properties/write_file.h"
 #include "kvproof/reference/dialects.h"
 #include "kvproof/reference/names.h"
 
@@ -430,15 +431,6 @@ CaseFile read_cases(const std::filesystem::path& path) {
   return parse_cases(text.str(), path.string());
 }
 
-void save_cases(const std::filesystem::path& path, const CaseFile& file) {
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  std::ofstream out(path, std::ios::binary);
-  out << write_cases(file);
-  out.close();
-  if (!out) {
-    throw CannotRun(fmt::format("{}: cannot be written", path.string()));
-  }
-}
+void save_cases(const std::filesystem::path& path, const CaseFile& file) { write_file_and_folder(path, write_cases(file)); }
 
 }  // namespace kvproof
