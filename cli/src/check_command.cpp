@@ -62,7 +62,7 @@ std::string compared_nothing_in(int properties) {
 }
 
 void print_result(const PropertyResult& result) {
-  std::string line = fmt::format("  {:<32}{:>6} cases  {:>6} exercise it  {:>8} codes  {:>9}", result.property->name,
+  std::string line = fmt::format("  {:<35}{:>6} cases {:>6} exercise it  {:>8} codes  {:>9}", result.property->name,
                                  result.cases, result.exercised, counted(result.codes), bytes_counted(result.bytes));
   if (result.refused != 0) {
     line += fmt::format("  {} refused: {}", result.refused, result.refusal);

@@ -88,6 +88,9 @@ class Check(Command):
                 self.assertEqual(prop["cases"], 25, prop)
                 self.assertGreater(prop["codes"], 0, prop)
                 self.assertEqual(prop["refused"], 0, prop)
+                self.assertGreater(prop["exercised"], 0, prop)
+                self.assertLessEqual(prop["exercised"], 25, prop)
+                self.assertFalse(prop["compared_nothing"], prop)
         self.assertEqual(result["bytes"], sum(p["bytes"] for k in result["kernels"] for p in k["properties"]))
 
     def test_a_run_says_what_it_compared(self):
@@ -163,6 +166,47 @@ class Check(Command):
         text = self.run_it("check", "--kernel", plugin("example"), "--layout", "indexer", "--budget", "500ms").stdout
         seconds = float(text.rsplit(", ", 1)[1].split(" s")[0])
         self.assertLess(seconds, 5)
+
+
+# Kernels that are right in what they store and refuse the rest: the properties that this leaves untested.
+UNTESTED = {
+    "one_token": {"tiles_independent", "permuting_tokens_changes_nothing", "split_batch_equals_whole",
+                  "strided_input_right_or_refused", "duplicates_end_as_one_contender"},
+    "narrow_indices": {"index_types_agree"},
+    "small_pools": {"far_rows_land"},
+    "valid_indices": {"invalid_indices_follow_the_dialect"},
+    "dense_rows": set(),  # a refusal is what the property asks for
+}
+
+
+class Refusals(Command):
+    def check(self, kernel, status):
+        out = self.run_it("check", "--kernel", f"{plugin('refusing')}:{kernel}", "--layout", "indexer", "--cases", "100",
+                          "--seed", "1", "--json", self.path("r.json"), status=status).stdout
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            return json.load(file), out
+
+    def test_a_promise_that_was_never_tested_does_not_hold(self):
+        for kernel, untested in UNTESTED.items():
+            with self.subTest(kernel):
+                result, out = self.check(kernel, CANNOT_RUN if untested else HOLDS)
+                properties = {entry["name"]: entry for entry in result["kernels"][0]["properties"]}
+                self.assertEqual({name for name, entry in properties.items() if entry["compared_nothing"]}, untested)
+                self.assertEqual({name for name, entry in properties.items() if not entry["holds"]}, untested)
+                self.assertEqual({name for name, entry in properties.items() if entry["exercised"] == 0}, untested)
+                self.assertEqual((result["holds"], result["compared_nothing"]), (not untested, len(untested)))
+                held = f"{len(properties) - len(untested)} of {len(properties)} properties hold over 1 kernel"
+                self.assertIn(f"NOTHING COMPARED: {held}, {len(untested)} compared nothing\n" if untested else
+                              f"holds: {held}\n", out)
+                for name in untested:
+                    self.assertRegex(out, rf"(?m)^  {name} +100 cases +0 exercise it .*\n    compared nothing: no case had ")
+
+    def test_a_kernel_that_refuses_everything_has_shown_nothing_at_all(self):
+        result, out = self.check("nothing", CANNOT_RUN)
+        properties = result["kernels"][0]["properties"]
+        self.assertEqual(result["compared_nothing"], len(properties))
+        self.assertIn(f"NOTHING COMPARED: 0 of {len(properties)} properties hold", out)
+        self.assertIn("refused: whatever it is", out)
 
 
 class BadInput(Command):

@@ -41,7 +41,7 @@ const Property& strided_input_right_or_refused() {
       .catches =
           "an input stride that is ignored: a slice of a fused projection is strided, a tensor made for a test is not",
       .focus = {.indices = {2, 3, 1, 2, 1, 1, 1, 0}, .most_tokens = 32, .fresh_rows = false},
-      .exercised_by = "a row after the first that is stored without a gap before it, and with one stored or refused",
+      .exercised_by = "a second row that is stored without a gap before it, and with one is stored or refused",
       .over_runs = over_runs,
   };
   return property;
