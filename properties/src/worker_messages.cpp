@@ -164,7 +164,8 @@ ProofQuestion read_proof_question(MessageReader& from) {
   const auto question = from.value<ProofQuestion>();
   require_known(question.input);
   require_known(question.fp8);
-  if (question.domain > Domain::positions || question.first < 0 || question.last < question.first) {
+  if (question.domain > Domain::positions || question.first < 0 || question.last < question.first ||
+      question.pages.size < 1 || question.pages.stride < 1) {
     throw BadMessage("a choice out of range");
   }
   return question;

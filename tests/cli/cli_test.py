@@ -181,7 +181,7 @@ UNTESTED = {
 
 class Refusals(Command):
     def check(self, kernel, status):
-        out = self.run_it("check", "--kernel", f"{plugin('refusing')}:{kernel}", "--layout", "indexer", "--cases", "100",
+        out = self.run_it("check", "--kernel", f"{plugin('refusing')}:{kernel}", "--layout", "indexer", "--cases", "50",
                           "--seed", "1", "--json", self.path("r.json"), status=status).stdout
         with open(self.path("r.json"), encoding="utf-8") as file:
             return json.load(file), out
@@ -199,7 +199,7 @@ class Refusals(Command):
                 self.assertIn(f"NOTHING COMPARED: {held}, {len(untested)} compared nothing\n" if untested else
                               f"holds: {held}\n", out)
                 for name in untested:
-                    self.assertRegex(out, rf"(?m)^  {name} +100 cases +0 exercise it .*\n    compared nothing: no case had ")
+                    self.assertRegex(out, rf"(?m)^  {name} +50 cases +0 exercise it .*\n    compared nothing: no case had ")
 
     def test_a_kernel_that_refuses_everything_has_shown_nothing_at_all(self):
         result, out = self.check("nothing", CANNOT_RUN)
@@ -207,6 +207,51 @@ class Refusals(Command):
         self.assertEqual(result["compared_nothing"], len(properties))
         self.assertIn(f"NOTHING COMPARED: 0 of {len(properties)} properties hold", out)
         self.assertIn("refused: whatever it is", out)
+
+
+# Kernels that are particular about pages: the layout, the page size and stride that they are proved in, those refused before.
+PAGES = (
+    ("tight_stride", "flashmla", (64, 37_376), [(64, 37_440)]),
+    ("padded_stride", "flashmla", (64, 37_440), []),
+    ("padded_stride", "indexer", (64, 8_640), [(64, 8_448)]),
+    ("aligned_stride", "flashmla", (64, 40_960), [(64, 37_440), (64, 37_376)]),
+    ("aligned_stride", "indexer", (64, 12_288), [(64, 8_448), (64, 8_640)]),
+    ("large_pages", "flashmla", (256, 149_760), [(64, 37_440), (64, 37_376), (64, 40_960), (64, 73_728)]),
+)
+
+
+class Pages(Command):
+    def prove(self, kernel, layout, status=HOLDS):
+        out = self.run_it("prove", "--kernel", f"{plugin('refusing')}:{kernel}", "--layout", layout, "--domain", "non-finite",
+                          "--json", self.path("r.json"), status=status).stdout
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            return json.load(file)["kernels"][0]["domains"][0], out
+
+    @staticmethod
+    def refused(result):
+        return [(one["page_size"], one["page_stride"]) for one in result.get("refused_pages", [])]
+
+    def test_a_kernel_is_proved_in_the_first_pages_that_it_takes(self):
+        for kernel, layout, (size, stride), refused in PAGES:
+            with self.subTest(kernel=kernel, layout=layout):
+                result, out = self.prove(kernel, layout)
+                self.assertEqual((result["page_size"], result["page_stride"]), (size, stride))
+                self.assertEqual(self.refused(result), refused)
+                self.assertEqual((result["pairs"], result["refused_rows"]), ({"flashmla": 67_200, "indexer": 19_200}[layout], 0))
+                self.assertIn(f"\n  in pages of {size} tokens, {stride:,} bytes apart\n", out)
+                for size, stride in refused:
+                    self.assertIn(f"\n  refused pages of {size} tokens, {stride:,} bytes apart: pages ", out)
+
+    def test_a_page_of_one_token_is_tried_last(self):
+        result, _ = self.prove("single_slots", "flashmla")
+        self.assertEqual((result["page_size"], result["page_stride"], result["pairs"]), (1, 1_152, 67_200))
+
+    def test_a_kernel_that_takes_no_pages_has_shown_nothing_and_says_why(self):
+        result, out = self.prove("nothing", "indexer", status=CANNOT_RUN)
+        self.assertEqual((result["pairs"], result["proved"], result["refusal"]), (0, False, "whatever it is"))
+        self.assertEqual({size for size, _ in self.refused(result)}, {64, 256, 2, 1})
+        self.assertIn("NOTHING COMPARED", out)
+        self.assertRegex(out, r"nothing was compared: 1024 rows were refused, in \d+ kinds of pages: whatever it is")
 
 
 class BadInput(Command):
