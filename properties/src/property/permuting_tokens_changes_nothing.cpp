@@ -18,8 +18,7 @@ std::optional<Breach> over_runs(Rig& rig) {
   if (!given || !permuted) {
     return std::nullopt;
   }
-  rig.exercised_if(
-      any_row(*given, [&](std::int64_t token) { return order[static_cast<std::size_t>(token)] != token; }));
+  rig.exercised_if(any_row(*given, [&](std::int64_t token) { return order[static_cast<std::size_t>(token)] != token; }));
   return pools_differ(rig, *given, *permuted, "in the order given", "in another");
 }
 

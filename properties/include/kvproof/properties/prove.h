@@ -53,9 +53,9 @@ struct ProofResult {
   ProofTask task;
   ProofPages pages;                         // of the pool that the rows went to
   std::vector<RefusedPages> refused_pages;  // tried before, or all there are
-  std::int64_t rows = 0;    // of the shard
-  std::int64_t wanted = 0;  // the shard's pairs, from the formula
-  std::int64_t pairs = 0;   // compared
+  std::int64_t rows = 0;                    // of the shard
+  std::int64_t wanted = 0;                  // the shard's pairs, from the formula
+  std::int64_t pairs = 0;                   // compared
   std::int64_t codes = 0;
   std::int64_t bytes = 0;
   std::int64_t refused = 0;  // rows
