@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -163,9 +164,12 @@ class Check(Command):
         self.assertNotIn("\r", done.stdout)
 
     def test_a_budget_is_kept(self):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         text = self.run_it("check", "--kernel", plugin("example"), "--layout", "indexer", "--budget", "500ms").stdout
-        seconds = float(text.rsplit(", ", 1)[1].split(" s")[0])
-        self.assertLess(seconds, 5)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        # The least number of cases takes longer, whatever the budget; on a busy machine many times so.
+        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 5)
+        self.assertLess(float(text.rsplit(", ", 1)[1].split(" s")[0]), 25)  # not the budget of 30 s that is not asked for
 
 
 # Kernels that are right in what they store and refuse the rest: the properties that this leaves untested.
