@@ -57,9 +57,14 @@ struct Totals {
   }
 };
 
+// ", 3 compared nothing": of properties, where there are any.
+std::string compared_nothing_in(int properties) {
+  return properties == 0 ? std::string{} : fmt::format(", {} compared nothing", properties);
+}
+
 void print_result(const PropertyResult& result) {
-  std::string line = fmt::format("  {:<24}{:>6} cases  {:>8} codes  {:>9}", result.property->name, result.cases,
-                                 counted(result.codes), bytes_counted(result.bytes));
+  std::string line = fmt::format("  {:<35}{:>6} cases {:>6} exercise it  {:>8} codes  {:>9}", result.property->name,
+                                 result.cases, result.exercised, counted(result.codes), bytes_counted(result.bytes));
   if (result.refused != 0) {
     line += fmt::format("  {} refused: {}", result.refused, result.refusal);
   }
@@ -85,8 +90,9 @@ void print_subject(const Checked& checked, const Options& options, const Chosen&
     totals.add(result);
   }
   const char* word = totals.broken != 0 ? "FAILS" : (totals.empty != 0 ? "EMPTY" : "holds");
-  fmt::print("{}  {}: {} properties, {} cases, {} codes, {} compared\n", word, checked.subject.title(),
-             checked.results.size(), totals.cases, counted(totals.codes), bytes_counted(totals.bytes));
+  fmt::print("{}  {}: {} properties, {} cases, {} codes, {} compared{}\n", word, checked.subject.title(),
+             checked.results.size(), totals.cases, counted(totals.codes), bytes_counted(totals.bytes),
+             compared_nothing_in(totals.empty));
   print_explained(totals.explained, checked.subject.dialect.reciprocal_ulp, totals.explained_example);
   for (const PropertyResult& result : checked.results) {
     if (!result.holds()) {
@@ -95,7 +101,7 @@ void print_subject(const Checked& checked, const Options& options, const Chosen&
       print_result(result);
     }
     if (result.compared_nothing()) {
-      fmt::print("    nothing was compared: every call was refused, or left its pool too large to look at\n");
+      fmt::print("    compared nothing: no case had {}\n", result.property->exercised_by);
     }
   }
 }
@@ -104,7 +110,9 @@ Json result_json(const PropertyResult& result) {
   Json json{{"name", result.property->name},
             {"promise", result.property->promise},
             {"holds", result.holds() && !result.compared_nothing()},
+            {"compared_nothing", result.compared_nothing()},
             {"cases", result.cases},
+            {"exercised", result.exercised},
             {"refused", result.refused},
             {"codes", result.codes},
             {"bytes", result.bytes},
@@ -197,9 +205,9 @@ class Run {
  private:
   void print_totals(std::size_t steps) const {
     const char* verdict = totals_.broken != 0 ? "FAILS" : (totals_.empty != 0 ? "NOTHING COMPARED" : "holds");
-    fmt::print("\n{}: {} of {} properties hold over {} kernel{}\n", verdict,
+    fmt::print("\n{}: {} of {} properties hold over {} kernel{}{}\n", verdict,
                steps - static_cast<std::size_t>(totals_.broken) - static_cast<std::size_t>(totals_.empty), steps,
-               checked_.size(), checked_.size() == 1 ? "" : "s");
+               checked_.size(), checked_.size() == 1 ? "" : "s", compared_nothing_in(totals_.empty));
     fmt::print("compared: {} cases ({} refused), {} codes, {} on {}\n", totals_.cases, totals_.refused,
                counted(totals_.codes), bytes_counted(totals_.bytes), kernels_.devices());
     fmt::print("seed 0x{:x}, {:.1f} s\n", seed_, seconds_);
@@ -225,6 +233,7 @@ class Run {
             {"device", kernels_.devices()},
             {"seed", fmt::format("0x{:x}", seed_)},
             {"seconds", seconds_},
+            {"compared_nothing", totals_.empty},
             {"cases", totals_.cases},
             {"refused", totals_.refused},
             {"codes", totals_.codes},

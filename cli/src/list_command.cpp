@@ -57,9 +57,13 @@ int list_properties(bool json) {
   Json all = Json::array();
   for (const Property& property : properties()) {
     if (json) {
-      all.push_back({{"name", property.name}, {"promise", property.promise}, {"catches", property.catches}});
+      all.push_back({{"name", property.name},
+                     {"promise", property.promise},
+                     {"catches", property.catches},
+                     {"exercised_by", property.exercised_by}});
     } else {
-      fmt::print("{}\n  {}\n  catches: {}\n", property.name, property.promise, property.catches);
+      fmt::print("{}\n  {}\n  catches: {}\n  exercised by: {}\n", property.name, property.promise, property.catches,
+                 property.exercised_by);
     }
   }
   if (json) {

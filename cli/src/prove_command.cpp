@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "commands.h"
@@ -104,6 +105,10 @@ std::string grouped(std::int64_t number) {
   return text;
 }
 
+std::string in_words(const ProofPages& pages) {
+  return fmt::format("pages of {} token{}, {} bytes apart", pages.size, pages.size == 1 ? "" : "s", grouped(pages.stride));
+}
+
 const char* word_of(const ProofResult& result) {
   return result.failure ? "FAILS" : (result.compared_nothing() ? "EMPTY" : (result.proved() ? "proved" : "FAILS"));
 }
@@ -120,6 +125,14 @@ Json result_json(const ProofResult& result) {
             {"bytes", result.bytes},
             {"refused_rows", result.refused},
             {"seconds", result.seconds}};
+  if (result.pages.size != 0) {
+    json["page_size"] = result.pages.size;
+    json["page_stride"] = result.pages.stride;
+  }
+  for (const RefusedPages& refused : result.refused_pages) {
+    json["refused_pages"].push_back(
+        {{"page_size", refused.pages.size}, {"page_stride", refused.pages.stride}, {"refusal", refused.refusal}});
+  }
   if (!result.refusal.empty()) {
     json["refusal"] = result.refusal;
   }
@@ -199,6 +212,7 @@ class Run {
     }
     fmt::print("{}{}\n", subject.title(), shard_.of == 1 ? "" : fmt::format(", shard {}", options_.shard));
     results_.push_back({kernel, {}});
+    pages_.reset();
     for (const ProofTask& task : tasks) {
       ++step_;
       const ProofResult result = prove_domain(runner, subject, task, prove, [&](const ProofResult& so_far) {
@@ -206,6 +220,7 @@ class Run {
                                    name_of(task.input), grouped(so_far.pairs), grouped(so_far.wanted)));
       });
       progress_.clear();
+      print_pages(result);
       print(result);
       pairs_ += result.pairs;
       wanted_ += result.wanted;
@@ -217,12 +232,27 @@ class Run {
     kernels_.release(kernel);
   }
 
+  // The pages that the rows of a kernel go to, where they are not those of the domain before.
+  void print_pages(const ProofResult& result) {
+    if (result.pages == pages_) {
+      return;
+    }
+    pages_ = result.pages;
+    for (const RefusedPages& refused : result.refused_pages) {
+      fmt::print("  refused {}: {}\n", in_words(refused.pages), refused.refusal);
+    }
+    if (result.pages.size != 0) {
+      fmt::print("  in {}\n", in_words(result.pages));
+    }
+  }
+
   void print(const ProofResult& result) const {
     fmt::print("  {:<6} {:<10} {} to {:<8} {:>13} of {} pairs, {} codes, {:.2f} s\n", word_of(result),
                name_of(result.task.domain), name_of(result.task.input), name_of(result.task.fp8), grouped(result.pairs),
                grouped(result.wanted), counted(result.codes), result.seconds);
     if (result.compared_nothing()) {
-      fmt::print("    nothing was compared: {} rows were refused: {}\n", result.refused, result.refusal);
+      fmt::print("    nothing was compared: {} rows were refused, in {} kinds of pages: {}\n", result.refused,
+                 result.refused_pages.size(), result.refusal);
     }
     if (const auto& failure = result.failure) {
       fmt::print("    {}\n", failure->summary);
@@ -281,6 +311,7 @@ class Run {
   Kernels kernels_;
   Progress progress_;
   std::vector<std::pair<std::size_t, std::vector<ProofResult>>> results_;
+  std::optional<ProofPages> pages_;  // said last
   std::size_t step_ = 0;
   std::size_t steps_ = 0;
   std::int64_t pairs_ = 0;

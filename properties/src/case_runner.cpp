@@ -29,6 +29,7 @@ class Here final : public CaseRunner {
         outcome.codes = 0;
         outcome.bytes = 0;
       }
+      outcome.exercised = outcome.codes > 0 && (property.exercises == nullptr || property.exercises(trial));
       // A refusal has no values; it must have left every byte.
       return trial.refused() && property.name != untouched_bytes_stay().name ? std::nullopt : property.broken(trial);
     });
@@ -86,6 +87,7 @@ class Here final : public CaseRunner {
       }
     });
     outcome.refused = rig.counts().refused;
+    outcome.exercised = rig.counts().exercised;
     outcome.refusal = rig.counts().refusal;
     outcome.codes = rig.counts().codes;
     outcome.bytes = rig.counts().bytes;

@@ -145,6 +145,7 @@ class Search {
       return;  // shrinking adds no cases
     }
     ++result_.cases;
+    result_.exercised += outcome.exercised ? 1 : 0;
     if (outcome.refused) {
       ++result_.refused;
       if (result_.refusal.empty()) {

@@ -29,7 +29,8 @@ class Examiner {
     if (options_.proof && !ended) {
       prove();
     }
-    if (!ended && !found_.caught() && !options_.large_shapes && options_.insist) {
+    if (!ended && !found_.caught() && !options_.large_shapes && options_.insist &&
+        large_shapes_land().applies_to(subject_)) {
       ended = ask(large_shapes_land(), cases, seed);
     }
     while (options_.insist && !ended && !found_.caught() && Clock::now() < stop) {

@@ -118,6 +118,7 @@ Case read_case(MessageReader& from) {
 
 void write(MessageWriter& to, const CaseOutcome& outcome) {
   to.value(static_cast<std::uint32_t>(outcome.refused));
+  to.value(static_cast<std::uint32_t>(outcome.exercised));
   to.text(outcome.refusal);
   to.value(outcome.codes);
   to.value(outcome.bytes);
@@ -138,6 +139,7 @@ void write(MessageWriter& to, const CaseOutcome& outcome) {
 CaseOutcome read_outcome(MessageReader& from) {
   CaseOutcome outcome;
   outcome.refused = from.value<std::uint32_t>() != 0;
+  outcome.exercised = from.value<std::uint32_t>() != 0;
   outcome.refusal = from.text();
   outcome.codes = from.value<std::int64_t>();
   outcome.bytes = from.value<std::int64_t>();
@@ -162,7 +164,8 @@ ProofQuestion read_proof_question(MessageReader& from) {
   const auto question = from.value<ProofQuestion>();
   require_known(question.input);
   require_known(question.fp8);
-  if (question.domain > Domain::positions || question.first < 0 || question.last < question.first) {
+  if (question.domain > Domain::positions || question.first < 0 || question.last < question.first ||
+      question.pages.size < 1 || question.pages.stride < 1) {
     throw BadMessage("a choice out of range");
   }
   return question;

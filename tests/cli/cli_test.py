@@ -88,6 +88,9 @@ class Check(Command):
                 self.assertEqual(prop["cases"], 25, prop)
                 self.assertGreater(prop["codes"], 0, prop)
                 self.assertEqual(prop["refused"], 0, prop)
+                self.assertGreater(prop["exercised"], 0, prop)
+                self.assertLessEqual(prop["exercised"], 25, prop)
+                self.assertFalse(prop["compared_nothing"], prop)
         self.assertEqual(result["bytes"], sum(p["bytes"] for k in result["kernels"] for p in k["properties"]))
 
     def test_a_run_says_what_it_compared(self):
@@ -163,6 +166,92 @@ class Check(Command):
         text = self.run_it("check", "--kernel", plugin("example"), "--budget", "500ms").stdout
         seconds = float(text.rsplit(", ", 1)[1].split(" s")[0])
         self.assertLess(seconds, 5)
+
+
+# Kernels that are right in what they store and refuse the rest: the properties that this leaves untested.
+UNTESTED = {
+    "one_token": {"tiles_independent", "permuting_tokens_changes_nothing", "split_batch_equals_whole",
+                  "strided_input_right_or_refused", "duplicates_end_as_one_contender"},
+    "narrow_indices": {"index_types_agree"},
+    "small_pools": {"far_rows_land"},
+    "valid_indices": {"invalid_indices_follow_the_dialect"},
+    "dense_rows": set(),  # a refusal is what the property asks for
+}
+
+
+class Refusals(Command):
+    def check(self, kernel, status):
+        out = self.run_it("check", "--kernel", f"{plugin('refusing')}:{kernel}", "--layout", "indexer", "--cases", "50",
+                          "--seed", "1", "--json", self.path("r.json"), status=status).stdout
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            return json.load(file), out
+
+    def test_a_promise_that_was_never_tested_does_not_hold(self):
+        for kernel, untested in UNTESTED.items():
+            with self.subTest(kernel):
+                result, out = self.check(kernel, CANNOT_RUN if untested else HOLDS)
+                properties = {entry["name"]: entry for entry in result["kernels"][0]["properties"]}
+                self.assertEqual({name for name, entry in properties.items() if entry["compared_nothing"]}, untested)
+                self.assertEqual({name for name, entry in properties.items() if not entry["holds"]}, untested)
+                self.assertEqual({name for name, entry in properties.items() if entry["exercised"] == 0}, untested)
+                self.assertEqual((result["holds"], result["compared_nothing"]), (not untested, len(untested)))
+                held = f"{len(properties) - len(untested)} of {len(properties)} properties hold over 1 kernel"
+                self.assertIn(f"NOTHING COMPARED: {held}, {len(untested)} compared nothing\n" if untested else
+                              f"holds: {held}\n", out)
+                for name in untested:
+                    self.assertRegex(out, rf"(?m)^  {name} +50 cases +0 exercise it .*\n    compared nothing: no case had ")
+
+    def test_a_kernel_that_refuses_everything_has_shown_nothing_at_all(self):
+        result, out = self.check("nothing", CANNOT_RUN)
+        properties = result["kernels"][0]["properties"]
+        self.assertEqual(result["compared_nothing"], len(properties))
+        self.assertIn(f"NOTHING COMPARED: 0 of {len(properties)} properties hold", out)
+        self.assertIn("refused: whatever it is", out)
+
+
+# Kernels that are particular about pages: the layout, the page size and stride that they are proved in, those refused before.
+PAGES = (
+    ("tight_stride", "flashmla", (64, 37_376), [(64, 37_440)]),
+    ("padded_stride", "flashmla", (64, 37_440), []),
+    ("padded_stride", "indexer", (64, 8_640), [(64, 8_448)]),
+    ("aligned_stride", "flashmla", (64, 40_960), [(64, 37_440), (64, 37_376)]),
+    ("aligned_stride", "indexer", (64, 12_288), [(64, 8_448), (64, 8_640)]),
+    ("large_pages", "flashmla", (256, 149_760), [(64, 37_440), (64, 37_376), (64, 40_960), (64, 73_728)]),
+)
+
+
+class Pages(Command):
+    def prove(self, kernel, layout, status=HOLDS):
+        out = self.run_it("prove", "--kernel", f"{plugin('refusing')}:{kernel}", "--layout", layout, "--domain", "non-finite",
+                          "--json", self.path("r.json"), status=status).stdout
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            return json.load(file)["kernels"][0]["domains"][0], out
+
+    @staticmethod
+    def refused(result):
+        return [(one["page_size"], one["page_stride"]) for one in result.get("refused_pages", [])]
+
+    def test_a_kernel_is_proved_in_the_first_pages_that_it_takes(self):
+        for kernel, layout, (size, stride), refused in PAGES:
+            with self.subTest(kernel=kernel, layout=layout):
+                result, out = self.prove(kernel, layout)
+                self.assertEqual((result["page_size"], result["page_stride"]), (size, stride))
+                self.assertEqual(self.refused(result), refused)
+                self.assertEqual((result["pairs"], result["refused_rows"]), ({"flashmla": 67_200, "indexer": 19_200}[layout], 0))
+                self.assertIn(f"\n  in pages of {size} tokens, {stride:,} bytes apart\n", out)
+                for size, stride in refused:
+                    self.assertIn(f"\n  refused pages of {size} tokens, {stride:,} bytes apart: pages ", out)
+
+    def test_a_page_of_one_token_is_tried_last(self):
+        result, _ = self.prove("single_slots", "flashmla")
+        self.assertEqual((result["page_size"], result["page_stride"], result["pairs"]), (1, 1_152, 67_200))
+
+    def test_a_kernel_that_takes_no_pages_has_shown_nothing_and_says_why(self):
+        result, out = self.prove("nothing", "indexer", status=CANNOT_RUN)
+        self.assertEqual((result["pairs"], result["proved"], result["refusal"]), (0, False, "whatever it is"))
+        self.assertEqual({size for size, _ in self.refused(result)}, {64, 256, 2, 1})
+        self.assertIn("NOTHING COMPARED", out)
+        self.assertRegex(out, r"nothing was compared: 1024 rows were refused, in \d+ kinds of pages: whatever it is")
 
 
 class BadInput(Command):

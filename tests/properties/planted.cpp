@@ -138,6 +138,11 @@ std::int32_t refuses_tokens(void*, const kvproof_store_call* call, const char** 
   return call->tokens > 0 ? KVPROOF_REFUSED : KVPROOF_STORED;
 }
 
+std::int32_t refuses_several_tokens(void* state, const kvproof_store_call* call, const char** message) {
+  *message = "one token a call";
+  return call->tokens > 1 ? KVPROOF_REFUSED : right(state, call, message);
+}
+
 std::int32_t refuses_and_writes(void*, const kvproof_store_call* call, const char** message) {
   pool_of(*call)[0] = 0;
   *message = "too late";

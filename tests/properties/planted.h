@@ -22,6 +22,7 @@ std::int32_t input_written(void* state, const kvproof_store_call* call, const ch
 std::int32_t indices_written(void* state, const kvproof_store_call* call, const char** message);
 std::int32_t past_input_written(void* state, const kvproof_store_call* call, const char** message);
 std::int32_t refuses_all(void* state, const kvproof_store_call* call, const char** message);
+std::int32_t refuses_several_tokens(void* state, const kvproof_store_call* call, const char** message);
 std::int32_t refuses_tokens(void* state, const kvproof_store_call* call, const char** message);
 std::int32_t refuses_and_writes(void* state, const kvproof_store_call* call, const char** message);
 std::int32_t fails_always(void* state, const kvproof_store_call* call, const char** message);

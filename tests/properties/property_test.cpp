@@ -61,6 +61,9 @@ TEST_F(PropertyTest, AllHoldForTheModel) {
       EXPECT_TRUE(result.holds()) << property.name << ": " << (result.holds() ? "" : result.failure->breach.summary);
       EXPECT_EQ(result.cases, options_.cases);
       EXPECT_EQ(result.refused, 0);
+      EXPECT_GT(result.exercised, result.cases / 5) << property.name;
+      EXPECT_LE(result.exercised, result.cases) << property.name;
+      EXPECT_FALSE(result.compared_nothing()) << property.name;
       // Runs that are compared with each other are many and small; a batch without tokens has no codes.
       const bool judged = property.over_runs == nullptr;
       // Of a pool of gigabytes only what was touched is compared.
@@ -137,6 +140,34 @@ TEST_F(PropertyTest, AKernelThatTakesOnlyEmptyBatchesHasShownNothing) {
   const PropertyResult result = check(planted::subject(Layout::flashmla, planted::refuses_tokens), values_exact());
   EXPECT_LT(result.refused, result.cases);
   EXPECT_TRUE(result.compared_nothing());
+}
+
+TEST_F(PropertyTest, APromiseAboutSeveralTokensNeedsACallOfSeveral) {
+  const Subject subject = planted::subject(Layout::indexer, planted::refuses_several_tokens);
+  for (const Property* property : {&permuting_tokens_changes_nothing(), &split_batch_equals_whole(), &tiles_independent(),
+                                   &strided_input_right_or_refused(), &duplicates_end_as_one_contender()}) {
+    const PropertyResult result = check(subject, *property);
+    EXPECT_GT(result.codes, 0) << property->name;  // single tokens were stored and compared, to no purpose
+    EXPECT_LT(result.refused, result.cases) << property->name;
+    EXPECT_TRUE(result.compared_nothing()) << property->name;
+  }
+  for (const Property* property : {&values_exact(), &moving_by_pages_moves_the_bytes(), &index_types_agree(),
+                                   &invalid_indices_follow_the_dialect(), &sequences_follow_the_model()}) {
+    const PropertyResult result = check(subject, *property);
+    EXPECT_GT(result.exercised, 0) << property->name;
+    EXPECT_LE(result.exercised, result.cases - result.refused) << property->name;
+  }
+}
+
+TEST_F(PropertyTest, ALargeShapeIsAskedOnlyOfWhatCanHaveOne) {
+  Subject subject = planted::subject(Layout::indexer, planted::right);
+  EXPECT_TRUE(large_shapes_land().applies_to(subject));
+  subject.page_sizes = {64};
+  EXPECT_TRUE(large_shapes_land().applies_to(subject));  // by its batches
+  subject.dialect.reciprocal_ulp = 1;
+  EXPECT_FALSE(large_shapes_land().applies_to(subject));
+  subject.page_sizes = {64, 512};
+  EXPECT_TRUE(large_shapes_land().applies_to(subject));
 }
 
 TEST_F(PropertyTest, ARefusalThatWroteIsCaught) {

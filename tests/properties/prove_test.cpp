@@ -91,6 +91,13 @@ std::int32_t refuses_short_calls(void* state, const kvproof_store_call* call, co
   return call->tokens % 1024 != 0 ? KVPROOF_REFUSED : planted::right(state, call, message);
 }
 
+// Wrong for the same pair, and only in pages without a tail are its calls taken.
+std::int32_t one_pair_in_tight_pages(void* state, const kvproof_store_call* call, const char** message) {
+  *message = "pages with a tail";
+  const std::int64_t tight = smallest_page_stride(static_cast<Layout>(call->layout), call->page_size);
+  return call->page_stride != tight ? KVPROOF_REFUSED : one_pair(state, call, message);
+}
+
 std::int32_t aborts_later(void* state, const kvproof_store_call* call, const char** message) {
   static int calls = 0;
   if (++calls > 5) {
@@ -254,6 +261,31 @@ TEST(Prove, OneWrongPairIsCaughtAndNamed) {
   expect_named(Layout::indexer, one_pair, {Domain::codes, ElementType::bf16, Fp8::e4m3fn, {24, 100}}, words);
 }
 
+TEST(Prove, AWrongPairIsFiledInThePagesThatTheKernelTakes) {
+  expect_named(Layout::flashmla, one_pair_in_tight_pages, {Domain::codes, ElementType::bf16, Fp8::e4m3fn, {}},
+               "amax 0x3e60 (0.21875), x 0xbd77 (-0.060302734): code ");
+}
+
+TEST(Prove, PagesAreTriedFromTheUsualOnesOn) {
+  Subject subject = planted::subject(Layout::flashmla, planted::right);
+  std::vector<ProofPages> all = pages_to_try(subject);
+  EXPECT_EQ(all.front(), (ProofPages{64, 37'440}));
+  EXPECT_EQ(std::count(all.begin(), all.end(), ProofPages{1, 584}), 1);
+  subject.memory = MemoryKind::cuda;  // where rows are read 16 bytes at a time
+  for (const ProofPages& pages : pages_to_try(subject)) {
+    EXPECT_EQ(pages.stride % 16, 0);
+    EXPECT_LE(pages.stride, 4 * smallest_page_stride(Layout::flashmla, pages.size));
+  }
+  subject.page_sizes = {2, 64};
+  all = pages_to_try(subject);
+  EXPECT_EQ(all.front().size, 64);
+  EXPECT_EQ(all.back().size, 2);
+  subject.page_sizes = {100};
+  for (const ProofPages& pages : pages_to_try(subject)) {
+    EXPECT_EQ(pages.size, 100);
+  }
+}
+
 TEST(Prove, OneWrongPlaceScaleOrRopeValueIsCaughtAndNamed) {
   const ProofTask positions{Domain::positions, ElementType::bf16, Fp8::e4m3fn, {}};
   expect_named(Layout::flashmla, one_position, positions, "at tile 6 element 37; input bf16, e4m3fn");
@@ -276,6 +308,7 @@ TEST(Prove, WhatIsRefusedIsNotProved) {
   EXPECT_TRUE(none.compared_nothing());
   EXPECT_FALSE(none.proved());
   EXPECT_EQ(none.refusal, "not today");
+  EXPECT_EQ(none.refused_pages.size(), pages_to_try(planted::subject(Layout::flashmla, planted::refuses_all)).size());
   const ProofResult some = prove(Layout::flashmla, refuses_short_calls, task);
   ASSERT_TRUE(some.failure);
   EXPECT_EQ(some.failure->summary, std::to_string(some.pairs) + " pairs were compared, the domain has 67200");

@@ -7,20 +7,54 @@ namespace kvproof {
 namespace {
 
 constexpr std::int64_t usual_page_size = 64;
+constexpr std::int64_t lane_bytes = 16;  // that a lane of the GPU's prover reads and writes at once
 constexpr std::int64_t cuda_input_bytes = std::int64_t{1} << 28;
 
-std::int64_t page_size_of(const Subject& subject) {
-  const auto& sizes = subject.page_sizes;
-  const bool usual = sizes.empty() || std::find(sizes.begin(), sizes.end(), usual_page_size) != sizes.end();
-  return usual ? usual_page_size : sizes.front();
+std::int64_t multiple_from(std::int64_t smallest, std::int64_t of) { return (smallest + of - 1) / of * of; }
+
+// Production's, and one that every kernel with pages can take; of those that the kernel names, the usual one first.
+std::vector<std::int64_t> page_sizes_to_try(const Subject& subject) {
+  if (subject.page_sizes.empty()) {
+    return {usual_page_size, 256, 2, 1};
+  }
+  std::vector<std::int64_t> sizes = subject.page_sizes;
+  const auto usual = std::find(sizes.begin(), sizes.end(), usual_page_size);
+  if (usual != sizes.end()) {
+    std::rotate(sizes.begin(), usual, usual + 1);
+  }
+  return sizes;
 }
 
-// As engines allocate pages, and each at a multiple of 16.
-std::int64_t page_stride_of(Layout layout, std::int64_t page_size) {
-  return (production_page_stride(layout, page_size) + 15) / 16 * 16;
+// As engines allocate pages; with no tail; at a multiple of a FlashMLA row, of the system's pages, and of both. No tail is
+// longer than three pages: the pool stays small.
+std::vector<std::int64_t> page_strides_to_try(Layout layout, std::int64_t page_size) {
+  constexpr std::int64_t row = 576;
+  constexpr std::int64_t system_page = 4096;
+  const std::int64_t tight = smallest_page_stride(layout, page_size);
+  std::vector<std::int64_t> strides;
+  for (const std::int64_t stride :
+       {multiple_from(production_page_stride(layout, page_size), lane_bytes), tight, multiple_from(tight, row),
+        multiple_from(tight, system_page), multiple_from(tight, std::lcm(row, system_page))}) {
+    if (stride <= 4 * tight && std::find(strides.begin(), strides.end(), stride) == strides.end()) {
+      strides.push_back(stride);
+    }
+  }
+  return strides;
 }
 
 }  // namespace
+
+std::vector<ProofPages> pages_to_try(const Subject& subject) {
+  std::vector<ProofPages> all;
+  for (const std::int64_t size : page_sizes_to_try(subject)) {
+    for (const std::int64_t stride : page_strides_to_try(subject.dialect.layout, size)) {
+      if (subject.memory != MemoryKind::cuda || stride % lane_bytes == 0) {
+        all.push_back({size, stride});
+      }
+    }
+  }
+  return all;
+}
 
 std::int64_t rows_a_call(const Subject& subject, ElementType input) {
   const std::int64_t row_bytes = std::int64_t{layout_shape(subject.dialect.layout).row_values} * element_bytes(input);
@@ -43,7 +77,8 @@ SlotOrder slot_order(std::int64_t rows) {
   return order;
 }
 
-StoreShape proof_shape(const Subject& subject, ElementType input, Fp8 fp8, std::int64_t rows, std::int64_t number) {
+StoreShape proof_shape(const Subject& subject, ElementType input, Fp8 fp8, const ProofPages& pages, std::int64_t rows,
+                       std::int64_t number) {
   StoreShape shape;
   shape.layout = subject.dialect.layout;
   shape.input_type = input;
@@ -52,9 +87,9 @@ StoreShape proof_shape(const Subject& subject, ElementType input, Fp8 fp8, std::
   shape.fp8 = fp8;
   shape.tokens = rows;
   shape.row_stride = shape.row_bytes();
-  shape.page_size = page_size_of(subject);
+  shape.page_size = pages.size;
   shape.pages = rows / shape.page_size + 1;
-  shape.page_stride = page_stride_of(shape.layout, shape.page_size);
+  shape.page_stride = pages.stride;
   return shape;
 }
 

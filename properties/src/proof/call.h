@@ -34,7 +34,8 @@ class KnownDomain {
 };
 
 // The shape of a call with `rows` rows, the `number`th: index types take turns.
-StoreShape proof_shape(const Subject& subject, ElementType input, Fp8 fp8, std::int64_t rows, std::int64_t number);
+StoreShape proof_shape(const Subject& subject, ElementType input, Fp8 fp8, const ProofPages& pages, std::int64_t rows,
+                       std::int64_t number);
 
 // Calls the kernel and waits. Counts a refusal in `answer`, tells a failure there, and returns whether rows were stored.
 bool store_rows(const Subject& subject, const StoreShape& shape, const void* input, void* pool, const void* indices,

@@ -328,7 +328,7 @@ class CudaRunner final : public ProofRunner {
       const std::int64_t rows = std::min(most, question.last - first);
       batch.first = first;
       batch.order = slot_order(rows);
-      batch.shape = proof_shape(subject_, question.input, question.fp8, rows, calls_++);
+      batch.shape = proof_shape(subject_, question.input, question.fp8, question.pages, rows, calls_++);
       if (batch.shape.layout == Layout::flashmla) {
         call<Layout::flashmla>(batch, answer);
       } else {

@@ -22,8 +22,13 @@ std::string found_or_left(std::uint8_t found, std::uint8_t expected) {
 
 class Row {
  public:
-  Row(const Subject& subject, const ProofTask& task, std::int64_t row, const RowImage& found)
-      : subject_(subject), task_(task), row_(row), layout_(layout_shape(subject.dialect.layout)), found_(found) {
+  Row(const Subject& subject, const ProofTask& task, const ProofPages& pages, std::int64_t row, const RowImage& found)
+      : subject_(subject),
+        task_(task),
+        pages_(pages),
+        row_(row),
+        layout_(layout_shape(subject.dialect.layout)),
+        found_(found) {
     const ProofDomain domain(task.domain, subject.dialect, task.input, task.fp8);
     bytes_.resize(static_cast<std::size_t>(domain.row_bytes()));
     domain.make_row(row, bytes_.data());
@@ -92,7 +97,7 @@ class Row {
 
   Case as_case() const {
     Case c;
-    c.shape = proof_shape(subject_, task_.input, task_.fp8, 1, 0);
+    c.shape = proof_shape(subject_, task_.input, task_.fp8, pages_, 1, 0);
     c.shape.pages = 1 / c.shape.page_size + 1;
     c.input = bytes_;
     c.indices = {1};
@@ -102,6 +107,7 @@ class Row {
 
   const Subject& subject_;
   const ProofTask& task_;
+  const ProofPages& pages_;
   std::int64_t row_;
   LayoutShape layout_;
   const RowImage& found_;
@@ -111,8 +117,9 @@ class Row {
 
 }  // namespace
 
-RowFinding name_wrong_row(const Subject& subject, const ProofTask& task, std::int64_t row, const RowImage& found) {
-  return Row(subject, task, row, found).finding();
+RowFinding name_wrong_row(const Subject& subject, const ProofTask& task, const ProofPages& pages, std::int64_t row,
+                          const RowImage& found) {
+  return Row(subject, task, pages, row, found).finding();
 }
 
 }  // namespace kvproof

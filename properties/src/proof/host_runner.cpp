@@ -107,7 +107,7 @@ class HostRunner final : public ProofRunner {
  private:
   void call(const ProofDomain& domain, const ProofQuestion& question, std::int64_t first, std::int64_t rows,
             ProofAnswer& answer) {
-    const StoreShape shape = proof_shape(subject_, question.input, question.fp8, rows, calls_++);
+    const StoreShape shape = proof_shape(subject_, question.input, question.fp8, question.pages, rows, calls_++);
     const SlotOrder order = slot_order(rows);
     const LayoutShape layout = layout_shape(shape.layout);
     const Pad pad = subject_.dialect.pad;

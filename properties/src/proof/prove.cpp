@@ -38,6 +38,7 @@ class Proof {
 
   ProofResult run() {
     const auto start = Clock::now();
+    guarded([&] { settle_pages(); });
     std::vector<std::jthread> threads;
     for (const MakeRunner& make : options_.more) {
       threads.emplace_back([this, &make] {
@@ -74,7 +75,29 @@ class Proof {
     const ProofTask& task = result_.task;
     const std::int64_t first = next_;
     next_ = std::min(last_, next_ + rows);
-    return ProofQuestion{task.domain, task.input, task.fp8, first, next_};
+    return ProofQuestion{task.domain, task.input, task.fp8, first, next_, result_.pages};
+  }
+
+  // Asks for the rows of one call in each kind of pages until the kernel takes it. If it takes none, no more is asked.
+  void settle_pages() {
+    std::optional<ProofQuestion> asked = question(rows_a_call(subject_, result_.task.input));
+    if (!asked) {
+      return;
+    }
+    for (const ProofPages& pages : pages_to_try(subject_)) {
+      asked->pages = pages;
+      const ProofAnswer answer = runner_.prove(*asked);
+      const bool taken = answer.failure || answer.refused == 0;
+      if (taken) {
+        result_.pages = pages;
+        count(*asked, answer);
+        return;
+      }
+      result_.refused_pages.push_back({pages, answer.refusal});
+    }
+    result_.refused = asked->last - asked->first;
+    result_.refusal = result_.refused_pages.front().refusal;
+    next_ = last_;
   }
 
   void work(CaseRunner& runner) {
@@ -122,7 +145,7 @@ class Proof {
       failure.notes.push_back(fmt::format("it ran rows {} to {} of {}", asked_.first, asked_.last - 1, domain_.rows()));
       return;
     }
-    RowFinding finding = name_wrong_row(subject_, result_.task, failed_at_, answer_.found);
+    RowFinding finding = name_wrong_row(subject_, result_.task, result_.pages, failed_at_, answer_.found);
     failure.summary = std::move(finding.summary);
     failure.notes.push_back(fmt::format("row {} of {}; {} wrong bytes in {} rows of its batch", failed_at_, domain_.rows(),
                                         answer_.wrong_bytes, answer_.wrong_rows));

@@ -1,4 +1,6 @@
 // A slot that several tokens of a call name ends with what the kernel promises of them.
+#include <algorithm>
+
 #include "kvproof/properties/property.h"
 
 namespace kvproof {
@@ -20,6 +22,7 @@ std::optional<Breach> over_runs(Rig& rig) {
       contended[slot] = ++names[slot] > 1;
     }
   }
+  rig.exercised_if(std::find(contended.begin(), contended.end(), true) != contended.end());
   return breach_of(wrong_of(trial,
                             [&](const WrongByte& wrong) {
                               return wrong.area == Area::pool && wrong.token >= 0 &&
@@ -42,6 +45,7 @@ const Property& duplicates_end_as_one_contender() {
           "padding rows all carry index 0: a scale of one row over the codes of another reads as garbage, and no test "
           "stores a slot twice",
       .focus = {.indices = {0, 0, 0, 0, 3, 0, 0, 7}, .most_tokens = 48},
+      .exercised_by = "a slot that several tokens name, in a call that is stored",
       .applies = applies,
       .where = "kernels that do not forbid duplicates",
       .over_runs = over_runs,

@@ -47,6 +47,7 @@ std::optional<Breach> over_runs(Rig& rig) {
         continue;
       }
       rig.compared(layout.tile + layout.bytes_per_scale, layout.tile);
+      rig.exercised_if(true);
       const F32 scale = load_scale(stored->bytes.data(), c.shape, slot / c.shape.page_size, slot % c.shape.page_size, tile);
       for (int i = tile * layout.tile; i < (tile + 1) * layout.tile; ++i) {
         const std::uint8_t code = stored->data(slot)[i];
@@ -77,6 +78,7 @@ const Property& error_within_half_a_unit() {
           "a scale a binade low that saturates, a double rounding, flushed subnormals: inside a relative tolerance of a "
           "tenth",
       .focus = {.values = finite_values, .indices = {2, 3, 1, 1, 0, 0, 0, 0}, .most_tokens = 40},
+      .exercised_by = "a finite tile that is stored",
       .over_runs = over_runs,
   };
   return property;

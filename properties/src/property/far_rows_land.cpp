@@ -10,6 +10,14 @@ bool applies(const Subject& subject) {
   return subject.memory != MemoryKind::own && subject.dialect.offset_width == Width::bits64;
 }
 
+bool exercises(const Trial& trial) {
+  constexpr std::int64_t two_gibibytes = std::int64_t{1} << 31;
+  const StoreShape& s = trial.run->shape;
+  return any_stored(trial, [&](std::int64_t, const Location& at) {
+    return at.page * s.page_stride + scale_offset(s.layout, at.slot, s.page_size) >= two_gibibytes;
+  });
+}
+
 }  // namespace
 
 const Property& far_rows_land() {
@@ -19,9 +27,11 @@ const Property& far_rows_land() {
       .catches =
           "a 32-bit offset that wraps, below the pool or to its front, over other tokens' rows: tests use small pools",
       .focus = {.most_tokens = 16, .fresh_rows = false, .far_pools = true},
+      .exercised_by = "a row stored beyond 2 GiB",
       .broken = any_wrong_byte,
       .applies = applies,
       .where = "kernels with 64-bit offsets in host or CUDA memory",
+      .exercises = exercises,
   };
   return property;
 }

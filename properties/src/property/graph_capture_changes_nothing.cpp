@@ -15,6 +15,7 @@ std::optional<Breach> over_runs(Rig& rig) {
   if (!captured) {
     return std::nullopt;
   }
+  rig.exercised_if(any_row(*launched));
   return pools_differ(rig, *launched, *captured, "when launched", "in the second launch of a graph");
 }
 
@@ -30,6 +31,7 @@ const Property& graph_capture_changes_nothing() {
           "work on another stream or on the host that is done at capture only, a counter that is reset once: decoding runs "
           "from graphs, tests do not",
       .focus = {.indices = {1, 2, 1, 2, 4, 3, 1, 0}, .most_tokens = 48, .fresh_rows = false},
+      .exercised_by = "a row that is stored, by itself and from a graph",
       .applies = applies,
       .where = "CUDA kernels",
       .over_runs = over_runs,

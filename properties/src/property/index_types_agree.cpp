@@ -22,6 +22,7 @@ std::optional<Breach> over_runs(Rig& rig) {
   if (!one || !two) {
     return std::nullopt;
   }
+  rig.exercised_if(any_row(*one));
   return pools_differ(rig, *one, *two, "with int32 indices", "with int64");
 }
 
@@ -41,6 +42,7 @@ const Property& index_types_agree() {
       .catches =
           "int64 read as pairs of int32, -1 zero-extended to 2^32-1: each type's own test passes, with its own expectation",
       .focus = {.indices = {1, 3, 2, 3, 2, 2, 3, 1}, .most_tokens = 48, .fresh_rows = false},
+      .exercised_by = "a row that is stored with either index type",
       .applies = applies,
       .where = "kernels that take both index types",
       .over_runs = over_runs,

@@ -1,7 +1,26 @@
 // Pages of thousands of slots and batches of more than 65,535 tokens are stored as small ones are.
+#include <algorithm>
+
 #include "kvproof/properties/property.h"
 
 namespace kvproof {
+namespace {
+
+constexpr std::int64_t small_page = 256;  // slots: their numbers fit eight bits
+constexpr std::int64_t small_batch = 65'535;
+
+// With an error declared no large batch is drawn: then a page must be large.
+bool applies(const Subject& subject) {
+  const auto& sizes = subject.page_sizes;
+  return subject.dialect.reciprocal_ulp == 0 || sizes.empty() || *std::max_element(sizes.begin(), sizes.end()) > small_page;
+}
+
+bool exercises(const Trial& trial) {
+  return trial.run->shape.tokens > small_batch ||
+         any_stored(trial, [](std::int64_t, const Location& at) { return at.slot >= small_page; });
+}
+
+}  // namespace
 
 const Property& large_shapes_land() {
   static const Property property{
@@ -13,7 +32,11 @@ const Property& large_shapes_land() {
           "a slot number in eight bits, a grid dimension that ends at 65,535: tests use pages of 64 slots and a thousand "
           "tokens",
       .focus = {.most_tokens = 24, .fresh_rows = false, .large_shapes = true},
+      .exercised_by = "a row stored in slot 256 of a page or further on, or a stored batch of more than 65,535 tokens",
       .broken = any_wrong_byte,
+      .applies = applies,
+      .where = "kernels without a declared error, or that take pages of more than 256 slots",
+      .exercises = exercises,
   };
   return property;
 }

@@ -50,6 +50,7 @@ std::optional<Breach> over_runs(Rig& rig) {
     same(one->data_at(slot), two->data_at(moved), layout.data_bytes);
     same(one->scales_at(slot), two->scales_at(moved), scales);
     rig.compared(layout.data_bytes + scales, layout.codes);
+    rig.exercised_if(true);
   }
   return differences.breach("bytes did not move with their pages");
 }
@@ -62,6 +63,7 @@ const Property& moving_by_pages_moves_the_bytes() {
       .promise = "the same rows some pages further leave the same bytes there",
       .catches = "an unpadded or fixed page stride, an address that wraps, page 0 done right by luck: tests use one page",
       .focus = {.indices = {2, 3, 3, 3, 0, 0, 0, 1}, .most_tokens = 32, .fresh_rows = false},
+      .exercised_by = "a row that is stored in either page",
       .over_runs = over_runs,
   };
   return property;

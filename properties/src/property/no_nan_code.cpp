@@ -1,6 +1,7 @@
 // Finite input never becomes a NaN code, nor a code beyond the largest value the port scales to.
 #include <fmt/format.h>
 
+#include "../derive.h"
 #include "kvproof/properties/property.h"
 #include "kvproof/properties/stored_tiles.h"
 #include "kvproof/reference/fp8_to_f32.h"
@@ -32,6 +33,18 @@ std::optional<Breach> broken(const Trial& trial) {
   return breach;
 }
 
+bool exercises(const Trial& trial) {
+  const int tiles = layout_shape(trial.run->shape.layout).tiles;
+  return any_stored(trial, [&](std::int64_t token, const Location&) {
+    for (int tile = 0; tile < tiles; ++tile) {
+      if (tile_is_finite(*trial.run, token, tile)) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
 }  // namespace
 
 const Property& no_nan_code() {
@@ -41,8 +54,10 @@ const Property& no_nan_code() {
       .catches =
           "a missing clamp, 0x80 for a negative underflow in e4m3fnuz: one NaN in a key spreads over a whole attention row",
       .focus = {.values = {1, 3, 2, 4, 2, 2, 2, 5, 2, 3, 0, 0}, .indices = {2, 3, 1, 1, 0, 0, 0, 1}, .most_tokens = 48},
+      .exercised_by = "a finite tile that is stored",
       .broken = broken,
       .looks_at_pool = true,
+      .exercises = exercises,
   };
   return property;
 }

@@ -22,6 +22,7 @@ std::optional<Breach> over_runs(Rig& rig) {
   if (!one || !among) {
     return std::nullopt;
   }
+  rig.exercised_if(any_row(*one));
   return pools_differ(rig, *one, *among, "by itself", "between calls of no tokens");
 }
 
@@ -35,6 +36,7 @@ const Property& no_tokens_touch_nothing() {
           "a grid of no blocks is a launch error that the next call reports; N - 1 of N = 0 as the last token: engines make "
           "such calls when a rank has no work, tests do not",
       .focus = {.indices = {2, 3, 1, 1, 0, 0, 1, 0}, .most_tokens = 12, .fresh_rows = false},
+      .exercised_by = "a row that is stored, by itself and between calls of no tokens",
       .over_runs = over_runs,
   };
   return property;

@@ -23,6 +23,7 @@ std::optional<Breach> over_runs(Rig& rig) {
     if (auto breach = pools_differ(rig, *first, *again, "in the first run", fmt::format("in run {}", number))) {
       return breach;
     }
+    rig.exercised_if(any_row(*first));
   }
   return std::nullopt;
 }
@@ -37,6 +38,7 @@ const Property& repeated_runs_agree() {
           "a race between the lanes of a tile, scratch that is not cleared, a result that drifts after the k-th launch: a "
           "test runs once",
       .focus = {.indices = {2, 3, 1, 2, 1, 1, 1, 0}, .most_tokens = 24, .fresh_rows = false},
+      .exercised_by = "a row that is stored by every run",
       .over_runs = over_runs,
   };
   return property;

@@ -94,6 +94,7 @@ std::optional<Breach> over_runs(Rig& rig) {
         continue;
       }
       rig.compared(layout.tile + layout.bytes_per_scale, layout.tile);
+      rig.exercised_if(true);
       for (int i = tile * layout.tile; i < (tile + 1) * layout.tile; ++i) {
         if (one->data(slot)[i] != two->data(slot)[i]) {
           differences.add(fmt::format("{}: 0x{:02x}, and 0x{:02x} of 2^{} times the tile",
@@ -124,6 +125,7 @@ const Property& scaling_by_a_power_of_two() {
       .catches =
           "a logarithm that is one binade off far from 1, a table of exponents with a gap: values of a test are all near 1",
       .focus = {.values = {0, 0, 0, 4, 4, 1, 0, 0, 6, 1, 0, 0}, .indices = {2, 3, 1, 1, 0, 0, 0, 0}, .most_tokens = 24},
+      .exercised_by = "a tile that can be scaled, stored before and after",
       .over_runs = over_runs,
   };
   return property;

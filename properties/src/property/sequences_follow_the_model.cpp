@@ -158,6 +158,9 @@ std::optional<Breach> over_runs(Rig& rig) {
   if (!refused.empty()) {
     return std::nullopt;  // what was copied from a slot that was never stored is not known
   }
+  const auto is_call = [](const Step& step) { return std::holds_alternative<StoreTokens>(step); };
+  const std::vector<Step> steps = engine.launch().steps;
+  rig.exercised_if(trial.codes() > 0 && std::count_if(steps.begin(), steps.end(), is_call) > 1);
   return any_wrong_byte(trial);
 }
 
@@ -172,6 +175,7 @@ const Property& sequences_follow_the_model() {
           "a slot that keeps part of its earlier row, a call that relies on what the last one left: tests store once, to a "
           "fresh pool",
       .focus = {.most_tokens = 48, .fresh_rows = false},
+      .exercised_by = "two calls into one pool, with none refused",
       .over_runs = over_runs,
   };
   return property;

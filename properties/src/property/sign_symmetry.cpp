@@ -35,6 +35,7 @@ std::optional<Breach> over_runs(Rig& rig) {
         continue;
       }
       rig.compared(layout.tile + layout.bytes_per_scale, layout.tile);
+      rig.exercised_if(true);
       for (int i = tile * layout.tile; i < (tile + 1) * layout.tile; ++i) {
         const std::uint8_t one = plus->data(slot)[i];
         const std::uint8_t two = minus->data(slot)[i];
@@ -66,6 +67,7 @@ const Property& sign_symmetry() {
           "amax of signed values, rounding towards one side, a clamp at one end: random values hide a wrong side behind the "
           "other",
       .focus = {.values = finite_values, .indices = {2, 3, 1, 1, 0, 0, 0, 0}, .most_tokens = 24},
+      .exercised_by = "a finite tile that is stored with either sign",
       .over_runs = over_runs,
   };
   return property;

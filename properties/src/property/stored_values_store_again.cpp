@@ -61,6 +61,7 @@ std::optional<Breach> over_runs(Rig& rig) {
         continue;
       }
       rig.compared(layout.tile + layout.bytes_per_scale, layout.tile);
+      rig.exercised_if(true);
       std::uint8_t largest = 0;
       for (int i = tile * layout.tile; i < (tile + 1) * layout.tile; ++i) {
         largest = std::max(largest, static_cast<std::uint8_t>(once->data(slot)[i] & 0x7F));
@@ -104,6 +105,7 @@ const Property& stored_values_store_again() {
           "a scale one binade high, codes that move at every copy through a page that is evicted and recomputed: each "
           "single store is within tolerance",
       .focus = {.values = finite_values, .indices = {2, 3, 1, 1, 0, 0, 0, 0}, .most_tokens = 24},
+      .exercised_by = "a tile whose stored values the input type can hold, stored twice",
       .applies = applies,
       .where = "dialects whose scale is a power of two",
       .over_runs = over_runs,

@@ -23,6 +23,7 @@ std::optional<Breach> over_runs(Rig& rig) {
   if (!two) {
     return std::nullopt;
   }
+  rig.exercised_if(rows_on_both_sides(*one, half));
   return pools_differ(rig, *one, *two, "on one stream", "on two at once");
 }
 
@@ -38,6 +39,7 @@ const Property& two_streams_change_nothing() {
           "one scratch buffer for all launches, a launch on the default stream: with overlapped prefill and decode, rows of "
           "one show up in the other",
       .focus = {.indices = {2, 4, 1, 3, 0, 0, 1, 0}, .most_tokens = 96, .fresh_rows = false},
+      .exercised_by = "a stored row on each stream",
       .applies = applies,
       .where = "CUDA kernels",
       .over_runs = over_runs,

@@ -14,6 +14,7 @@ namespace kvproof {
 // What came of a case.
 struct CaseOutcome {
   bool refused = false;
+  bool exercised = false;         // the property's promise was put to the test
   std::string refusal;            // the kernel's words
   std::int64_t codes = 0;         // compared with a value of the model
   std::int64_t bytes = 0;         // compared

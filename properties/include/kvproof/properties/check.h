@@ -32,8 +32,9 @@ struct Failure {
 
 struct PropertyResult {
   const Property* property = nullptr;
-  std::int64_t cases = 0;    // run and compared
-  std::int64_t refused = 0;  // of them, refused by the kernel
+  std::int64_t cases = 0;      // run and compared
+  std::int64_t refused = 0;    // of them, refused by the kernel
+  std::int64_t exercised = 0;  // of them, those that put the promise to the test
   std::int64_t codes = 0;
   std::int64_t bytes = 0;
   std::int64_t explained = 0;     // codes accepted only for the dialect's declared error
@@ -44,8 +45,9 @@ struct PropertyResult {
 
   bool holds() const { return !failure.has_value() && not_asked.empty(); }
   bool hung() const { return failure.has_value() && failure->breach.hung; }
-  // A property that no code was stored for has shown nothing: every call was refused, or every batch was empty.
-  bool compared_nothing() const { return holds() && codes == 0; }
+  // A property whose promise no case put to the test has shown nothing: the kernel refused what would have, or nothing like
+  // it was drawn.
+  bool compared_nothing() const { return holds() && exercised == 0; }
 };
 
 // Checks one property of one subject, whose cases `runner` runs. `each_case` is called after every case. Throws CannotRun

@@ -7,12 +7,24 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kvproof/device/subject.h"
 #include "kvproof/properties/proof_domain.h"
 #include "kvproof/reference/row.h"
 
 namespace kvproof {
+
+// The pages of a proof's pool.
+struct ProofPages {
+  std::int64_t size = 0;    // tokens
+  std::int64_t stride = 0;  // bytes
+
+  friend bool operator==(const ProofPages&, const ProofPages&) = default;
+};
+
+// Pages that a kernel may take, the usual ones first: as engines allocate them, without a tail, and aligned more than that.
+std::vector<ProofPages> pages_to_try(const Subject& subject);
 
 // Rows [first, last) of a domain.
 struct ProofQuestion {
@@ -21,6 +33,7 @@ struct ProofQuestion {
   Fp8 fp8 = Fp8::e4m3fn;
   std::int64_t first = 0;
   std::int64_t last = 0;
+  ProofPages pages;
 };
 
 // What came of them.

@@ -27,11 +27,14 @@ struct Property {
   std::string_view promise;  // one sentence
   std::string_view catches;  // the bug class, and why a plain test misses it
   CaseFocus focus;
+  std::string_view exercised_by = "a stored row";                 // what a case must have to put the promise to the test
   std::optional<Breach> (*broken)(const Trial& trial) = nullptr;  // of one case's trial; null where `over_runs` is given
   bool (*applies)(const Subject& subject) = nullptr;              // null: to every subject
   std::string_view where = "every kernel";                        // what `applies` says, in words
   std::optional<Breach> (*over_runs)(Rig& rig) = nullptr;         // of the runs that it makes on a rig
   bool looks_at_pool = false;  // and not at the judge's findings: without the pool on the host it has seen nothing
+  // Whether a trial that stored rows had that; null: it did. Where `over_runs` is given, it tells the rig.
+  bool (*exercises)(const Trial& trial) = nullptr;
 
   bool applies_to(const Subject& subject) const { return applies == nullptr || applies(subject); }
 };

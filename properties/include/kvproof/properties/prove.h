@@ -28,13 +28,20 @@ struct ProofTask {
   Shard shard;
 };
 
+// Pages that the kernel would not take, in its words.
+struct RefusedPages {
+  ProofPages pages;
+  std::string refusal;
+};
+
 // A wrong row in words, and as a case of its own.
 struct RowFinding {
   std::string summary;  // "amax 0x3f80 (1), x 0xbc01 (-0.007874): code 0x12, expected 0x13, at tile 3 element 17; ..."
   Case run;
 };
 
-RowFinding name_wrong_row(const Subject& subject, const ProofTask& task, std::int64_t row, const RowImage& found);
+RowFinding name_wrong_row(const Subject& subject, const ProofTask& task, const ProofPages& pages, std::int64_t row,
+                          const RowImage& found);
 
 struct ProofFailure {
   std::string summary;
@@ -44,9 +51,11 @@ struct ProofFailure {
 
 struct ProofResult {
   ProofTask task;
-  std::int64_t rows = 0;    // of the shard
-  std::int64_t wanted = 0;  // the shard's pairs, from the formula
-  std::int64_t pairs = 0;   // compared
+  ProofPages pages;                         // of the pool that the rows went to
+  std::vector<RefusedPages> refused_pages;  // tried before, or all there are
+  std::int64_t rows = 0;                    // of the shard
+  std::int64_t wanted = 0;                  // the shard's pairs, from the formula
+  std::int64_t pairs = 0;                   // compared
   std::int64_t codes = 0;
   std::int64_t bytes = 0;
   std::int64_t refused = 0;  // rows

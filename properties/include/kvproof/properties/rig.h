@@ -2,6 +2,7 @@
 // each other, which needs no model of the values and holds in every dialect, or judged byte by byte like any trial.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -39,6 +40,7 @@ class Misbehaved : public std::runtime_error {
 // What the runs of one case came to.
 struct RigCounts {
   bool refused = false;
+  bool exercised = false;  // the promise was put to the test
   std::string refusal;     // the first
   std::int64_t codes = 0;  // compared with another run's, or judged
   std::int64_t bytes = 0;
@@ -69,6 +71,8 @@ class Rig {
     counts_.codes += codes;
   }
   void refused(const std::string& message);
+  // Said by the property when its runs were stored and differ in what the promise is about.
+  void exercised_if(bool so) { counts_.exercised = counts_.exercised || so; }
   const RigCounts& counts() const { return counts_; }
 
  private:
@@ -77,6 +81,24 @@ class Rig {
   const Case& given_;
   RigCounts counts_;
 };
+
+// Whether `takes(token)` chooses a token that has a slot to itself.
+template <class Takes>
+bool any_row(const PoolAfter& after, Takes takes) {
+  return std::any_of(after.owner.begin(), after.owner.end(),
+                     [&](std::int32_t owner) { return owner >= 0 && takes(static_cast<std::int64_t>(owner)); });
+}
+
+// Whether any token has.
+inline bool any_row(const PoolAfter& after) {
+  return any_row(after, [](std::int64_t) { return true; });
+}
+
+// Whether tokens before `boundary` and tokens from there on have.
+inline bool rows_on_both_sides(const PoolAfter& after, std::int64_t boundary) {
+  return any_row(after, [&](std::int64_t token) { return token < boundary; }) &&
+         any_row(after, [&](std::int64_t token) { return token >= boundary; });
+}
 
 // What two runs differ in, in words.
 class Differences {

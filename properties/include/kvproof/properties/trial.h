@@ -10,6 +10,7 @@
 #include "kvproof/device/arena.h"
 #include "kvproof/properties/case.h"
 #include "kvproof/properties/judge.h"
+#include "kvproof/reference/locate.h"
 
 namespace kvproof {
 
@@ -33,6 +34,20 @@ struct Trial {
 // Runs and judges. Throws BadInput when the case is outside the subject's contract, CannotRun when the device breaks. A step
 // that the kernel refuses must have changed nothing; what a step then copies that was never stored is not known.
 Trial try_case(Arena& arena, const Subject& subject, const Case& c, const Launch& launch = {});
+
+// Whether `takes(token, location)` chooses a token of the call that the dialect stores.
+template <class Takes>
+bool any_stored(const Trial& trial, Takes takes) {
+  const Case& c = *trial.run;
+  for (std::int64_t token = 0; token < c.shape.tokens; ++token) {
+    const Location at =
+        locate(c.indices[static_cast<std::size_t>(token)], c.shape.pages, c.shape.page_size, trial.subject->dialect);
+    if (at.fate == Fate::stored && takes(token, at)) {
+      return true;
+    }
+  }
+  return false;
+}
 
 // What a kernel said when it failed, or when it refused under one poison and not under the other.
 std::optional<std::string> misbehaviour(const Trial& trial);
