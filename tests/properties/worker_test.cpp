@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "kvproof/device/error.h"
 #include "kvproof/properties/case_file.h"
@@ -59,6 +61,41 @@ std::int32_t answers_for_itself(void* state, const kvproof_store_call* call, con
   const char nonsense[64] = "a frame of my own";
   static_cast<void>(write(100, nonsense, sizeof nonsense));
   return planted::right(state, call, message);
+}
+
+// What a wrong count in a loop over descriptors does: those of the guards are among them, the channel is not.
+std::int32_t closes_descriptors(void* state, const kvproof_store_call* call, const char** message) {
+  if (call->tokens >= 3) {
+    for (int descriptor = 3; descriptor < 100; ++descriptor) {
+      close(descriptor);
+    }
+  }
+  return planted::right(state, call, message);
+}
+
+// The next case cannot be made ready: it needs addresses.
+std::int32_t takes_the_limit_of_addresses(void* state, const kvproof_store_call* call, const char** message) {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_AS, &none);
+  return planted::right(state, call, message);
+}
+
+// A thread that it left behind crashes once the kernel has returned, and the process has answered.
+[[gnu::no_sanitize("undefined", "address")]] std::int32_t crashes_later(void* state, const kvproof_store_call* call,
+                                                                        const char** message) {
+  std::thread([] {
+    std::this_thread::sleep_for(milliseconds(200));
+    volatile int* volatile nowhere = nullptr;
+    *nowhere = 1;
+  }).detach();
+  return planted::right(state, call, message);
+}
+
+std::int32_t leaves_its_group(void*, const kvproof_store_call*, const char**) {
+  setpgid(0, getpgid(getppid()));
+  for (;;) {
+    pause();
+  }
 }
 
 // Stores at what the lower 32 bits of an invalid index say, times the bytes of a slot, and then wherever it may lie.
@@ -132,6 +169,10 @@ std::vector<Subject> load(const KernelSource& source) {
                                     {"answers_for_itself", answers_for_itself},
                                     {"stores_extremes", stores_extremes},
                                     {"breaks_its_device", breaks_its_device},
+                                    {"closes_descriptors", closes_descriptors},
+                                    {"takes_the_limit_of_addresses", takes_the_limit_of_addresses},
+                                    {"crashes_later", crashes_later},
+                                    {"leaves_its_group", leaves_its_group},
                                     {"refuses_all", planted::refuses_all}}) {
     Subject subject = planted::subject(Layout::flashmla, store);
     subject.name = name;
@@ -243,6 +284,43 @@ TEST_F(WorkerTest, EveryEndIsNamedAndTheNextCaseRuns) {
             "the kernel wrote to a file descriptor that is not its own: the channel to kvproof");
   EXPECT_EQ(verdict("breaks_its_device"),
             "the kernel broke the device: memory of breaks_its_device: synchronize returned 700, expected 0");
+}
+
+TEST_F(WorkerTest, AProcessThatAKernelHasSpoiltIsItsVerdictAndTheNextCaseRuns) {
+  EXPECT_EQ(verdict("closes_descriptors").find("the kernel broke the device: host memory: "), 0U);
+  const auto one = worker();
+  EXPECT_FALSE(run(*one, "takes_the_limit_of_addresses", 1).breach);
+  Case large = small_case(1);
+  large.shape.pages = (std::int64_t{1} << 30) / large.shape.page_stride;  // needs a larger range of addresses
+  const CaseOutcome next = one->run(position(*one, "takes_the_limit_of_addresses"), nullptr, large);
+  ASSERT_TRUE(next.breach);
+  EXPECT_EQ(next.breach->summary.find("the kernel left its process unable to run another case: host memory: "), 0U)
+      << next.breach->summary;
+  // Another kernel is not blamed for it.
+  EXPECT_FALSE(run(*one, "takes_the_limit_of_addresses", 1).breach);
+  const CaseOutcome other = one->run(position(*one, "right"), nullptr, large);
+  EXPECT_FALSE(other.breach) << other.breach->summary;
+}
+
+TEST_F(WorkerTest, ACrashBetweenTwoCasesIsACrash) {
+  const auto one = worker();
+  EXPECT_FALSE(run(*one, "crashes_later").breach);
+  std::this_thread::sleep_for(milliseconds(500));
+  const CaseOutcome next = run(*one, "crashes_later");
+  ASSERT_TRUE(next.breach);
+  EXPECT_EQ(next.breach->summary,
+            "the kernel crashed: SIGSEGV (Segmentation fault), write at address 0x0, through a null pointer, after it had "
+            "returned");
+}
+
+TEST_F(WorkerTest, AKernelThatLeavesItsGroupIsEndedAllTheSame) {
+  const auto one = worker("planted", milliseconds(200));
+  one->subjects();
+  const pid_t process = one->process().value();
+  const auto start = Clock::now();
+  EXPECT_EQ(run(*one, "leaves_its_group").breach->summary, "the kernel did not return within 200 ms");
+  EXPECT_LT(Clock::now() - start, milliseconds(5000));
+  EXPECT_EQ(kill(process, 0), -1);
 }
 
 TEST_F(WorkerTest, WhatItPrintedIsShownWithoutControlCharacters) {
