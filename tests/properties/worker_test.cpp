@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -73,13 +73,6 @@ std::int32_t closes_descriptors(void* state, const kvproof_store_call* call, con
   return planted::right(state, call, message);
 }
 
-// The next case cannot be made ready: it needs addresses.
-std::int32_t takes_the_limit_of_addresses(void* state, const kvproof_store_call* call, const char** message) {
-  const rlimit none{0, 0};
-  setrlimit(RLIMIT_AS, &none);
-  return planted::right(state, call, message);
-}
-
 // A thread that it left behind crashes once the kernel has returned, and the process has answered.
 [[gnu::no_sanitize("undefined", "address")]] std::int32_t crashes_later(void* state, const kvproof_store_call* call,
                                                                         const char** message) {
@@ -114,7 +107,7 @@ std::int32_t leaves_its_group(void*, const kvproof_store_call*, const char**) {
 }
 
 // Own memory whose device breaks under a kernel that is given more than two tokens.
-bool device_broken = false;
+std::atomic<bool> device_broken = false;
 
 kvproof_memory breakable_memory() {
   kvproof_memory memory{};
@@ -144,6 +137,15 @@ std::int32_t breaks_its_device(void* state, const kvproof_store_call* call, cons
   return planted::right(state, call, message);
 }
 
+// What it left running on another stream breaks the device once the kernel has been judged.
+std::int32_t breaks_its_device_later(void* state, const kvproof_store_call* call, const char** message) {
+  std::thread([] {
+    std::this_thread::sleep_for(milliseconds(200));
+    device_broken = true;
+  }).detach();
+  return planted::right(state, call, message);
+}
+
 std::vector<Subject> load(const KernelSource& source) {
   if (source.file == "missing") {
     throw BadInput("missing: no such file");
@@ -170,13 +172,13 @@ std::vector<Subject> load(const KernelSource& source) {
                                     {"stores_extremes", stores_extremes},
                                     {"breaks_its_device", breaks_its_device},
                                     {"closes_descriptors", closes_descriptors},
-                                    {"takes_the_limit_of_addresses", takes_the_limit_of_addresses},
+                                    {"breaks_its_device_later", breaks_its_device_later},
                                     {"crashes_later", crashes_later},
                                     {"leaves_its_group", leaves_its_group},
                                     {"refuses_all", planted::refuses_all}}) {
     Subject subject = planted::subject(Layout::flashmla, store);
     subject.name = name;
-    if (store == breaks_its_device) {
+    if (store == breaks_its_device || store == breaks_its_device_later) {
       subject.memory = MemoryKind::own;
       subject.own_memory = breakable_memory();
     }
@@ -289,17 +291,18 @@ TEST_F(WorkerTest, EveryEndIsNamedAndTheNextCaseRuns) {
 TEST_F(WorkerTest, AProcessThatAKernelHasSpoiltIsItsVerdictAndTheNextCaseRuns) {
   EXPECT_EQ(verdict("closes_descriptors").find("the kernel broke the device: host memory: "), 0U);
   const auto one = worker();
-  EXPECT_FALSE(run(*one, "takes_the_limit_of_addresses", 1).breach);
-  Case large = small_case(1);
-  large.shape.pages = (std::int64_t{1} << 30) / large.shape.page_stride;  // needs a larger range of addresses
-  const CaseOutcome next = one->run(position(*one, "takes_the_limit_of_addresses"), nullptr, large);
+  EXPECT_FALSE(run(*one, "breaks_its_device_later").breach);
+  std::this_thread::sleep_for(milliseconds(500));
+  const CaseOutcome next = run(*one, "breaks_its_device_later");
   ASSERT_TRUE(next.breach);
-  EXPECT_EQ(next.breach->summary.find("the kernel left its process unable to run another case: host memory: "), 0U)
-      << next.breach->summary;
+  EXPECT_EQ(next.breach->summary,
+            "the kernel left its process unable to run another case: memory of breaks_its_device_later: copy_in returned "
+            "700, expected 0");
   // Another kernel is not blamed for it.
-  EXPECT_FALSE(run(*one, "takes_the_limit_of_addresses", 1).breach);
-  const CaseOutcome other = one->run(position(*one, "right"), nullptr, large);
+  std::this_thread::sleep_for(milliseconds(500));
+  const CaseOutcome other = run(*one, "breaks_its_device", 1);
   EXPECT_FALSE(other.breach) << other.breach->summary;
+  EXPECT_GT(other.bytes, 0);
 }
 
 TEST_F(WorkerTest, ACrashBetweenTwoCasesIsACrash) {
