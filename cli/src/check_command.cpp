@@ -11,6 +11,7 @@
 #include "kvproof/reference/names.h"
 #include "option_values.h"
 #include "progress.h"
+#include "replaying.h"
 #include "report.h"
 
 namespace kvproof::cli {
@@ -75,13 +76,7 @@ void print_failure(const PropertyResult& result, const Options& options, const C
              failure.shrink_cut ? " (time for shrinking ran out)" : "");
   fmt::print("    {}\n    call: {}\n", failure.breach.summary, failure.call);
   print_places(failure.breach);
-  KernelChoice again = options.kernels;
-  again.kernel = shell_quoted(again.kernel);
-  if (options.kernels.kernel.empty()) {
-    again.kernel.clear();
-  }
-  fmt::print("    repeat: {} replay {}{}\n", shell_quoted(chosen.program), shell_quoted(failure.file.string()),
-             again.arguments());
+  fmt::print("    repeat: {}\n", replay_command(chosen.program, failure.file, options.kernels));
 }
 
 void print_subject(const Checked& checked, const Options& options, const Chosen& chosen) {

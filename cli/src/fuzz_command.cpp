@@ -17,9 +17,11 @@
 #include "kvproof/fuzz/page_map.h"
 #include "kvproof/properties/case_file.h"
 #include "kvproof/properties/describe.h"
+#include "kvproof/properties/finding_file.h"
 #include "kvproof/reference/names.h"
 #include "option_values.h"
 #include "progress.h"
+#include "replaying.h"
 #include "report.h"
 
 namespace kvproof::cli {
@@ -60,19 +62,6 @@ int keep(const Options& options) {
     fmt::print("{} is kept as {}\n", name, kept.string());
   }
   return holds;
-}
-
-FiledCase filed(const Subject& subject, const fuzz::CampaignFinding& finding) {
-  FiledCase filed;
-  filed.id = "finding";
-  filed.comment = fmt::format("fuzzing found that {} leaves other bytes than the model", subject.title());
-  filed.dialect_name = subject.dialect_name;
-  filed.dialect = subject.dialect;
-  filed.run = finding.smallest;
-  filed.expected = expected_runs(finding.smallest, subject.dialect);
-  filed.found_in = subject.title();
-  filed.finding = finding.breach.summary;
-  return filed;
 }
 
 // A campaign against one kernel, with what it printed and found.
@@ -170,15 +159,16 @@ class KernelRun {
   }
 
   fs::path file_of(std::size_t number) const {
-    return fs::path(options_.save) / fmt::format("{}-{}-{}-fuzz-{:x}-{}.json", subject().name,
-                                                 name_of(subject().dialect.layout), subject().dialect_name, seed_, number);
+    return fs::path(options_.save) / fmt::format("{}-fuzz-{:x}-{}.json", file_stem(subject()), seed_, number);
   }
 
   void tell(const fuzz::CampaignFinding& finding) {
     const std::lock_guard lock(output_);
     progress_.clear();
     const fs::path file = file_of(++found_);
-    save_cases(file, {{}, {filed(subject(), finding)}});
+    save_finding(file, subject(), finding.smallest,
+                 fmt::format("fuzzing found that {} leaves other bytes than the model", subject().title()),
+                 finding.breach.summary);
     fmt::print("FOUND  {}: {}\n", subject().title(), finding.breach.summary);
     fmt::print("    after {} executions, {:.2f} s; made smaller in {} steps{}\n", finding.execution, finding.seconds,
                finding.steps, finding.cut ? " (its time ran out)" : "");
@@ -187,10 +177,7 @@ class KernelRun {
       fmt::print("    {}\n", line);
     }
     print_places(finding.breach);
-    KernelChoice again = options_.kernels;
-    again.kernel = again.kernel.empty() ? again.kernel : shell_quoted(again.kernel);
-    fmt::print("    repeat: {} replay {}{}\n", shell_quoted(chosen_.program), shell_quoted(file.string()),
-               again.arguments());
+    fmt::print("    repeat: {}\n", replay_command(chosen_.program, file, options_.kernels));
     std::fflush(stdout);
     Json json = breach_json(finding.breach);
     json["call"] = describe_call(finding.smallest);

@@ -8,29 +8,14 @@
 
 #include "kvproof/device/error.h"
 #include "kvproof/device/memory.h"
+#include "kvproof/device/named_kernel.h"
 #include "kvproof/reference/dialects.h"
 #include "kvproof/reference/names.h"
 #include "option_values.h"
+#include "report.h"
 
 namespace kvproof::cli {
 namespace {
-
-struct Named {
-  std::string file;  // empty for a built-in kernel
-  std::string name;  // empty for any
-};
-
-// FILE.so, FILE.so:NAME or NAME.
-Named split(const std::string& kernel) {
-  const std::size_t colon = kernel.rfind(':');
-  const auto is_file = [](const std::string& text) {
-    return text.find('/') != std::string::npos || text.ends_with(".so") || text.find(".so.") != std::string::npos;
-  };
-  if (colon != std::string::npos && is_file(kernel.substr(0, colon))) {
-    return {kernel.substr(0, colon), kernel.substr(colon + 1)};
-  }
-  return is_file(kernel) ? Named{kernel, ""} : Named{"", kernel};
-}
 
 // Keeps the kernels that `wanted` holds for; when none are left, says what there was, as `told` tells it.
 template <class Wanted, class Told>
@@ -134,7 +119,7 @@ void KernelChoice::add_to(CLI::App& command) {
 std::string KernelChoice::arguments() const {
   std::string all;
   if (!kernel.empty()) {
-    all += " --kernel " + kernel;
+    all += " --kernel " + shell_quoted(kernel);
   }
   if (device != "auto") {
     all += " --device " + device;
@@ -149,7 +134,7 @@ std::string KernelChoice::arguments() const {
   return all;
 }
 
-KernelSource KernelChoice::source() const { return {split(kernel).file, device}; }
+KernelSource KernelChoice::source() const { return {named_kernel(kernel).file, device}; }
 
 ChildLimits KernelChoice::limits() const {
   const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(case_seconds));
@@ -168,7 +153,7 @@ void KernelChoice::check() const {
 
 std::vector<ChosenKernel> KernelChoice::choose(const std::vector<Subject>& all) const {
   std::vector<ChosenKernel> kernels = numbered(all);
-  if (const Named chosen = split(kernel); !chosen.name.empty()) {
+  if (const NamedKernel chosen = named_kernel(kernel); !chosen.name.empty()) {
     keep(
         kernels, "--kernel", chosen.name, [&](const Subject& subject) { return subject.name == chosen.name; },
         [](const Subject& subject) { return subject.name; });

@@ -29,7 +29,7 @@ struct KernelChoice {
   // Adds the options to a subcommand.
   void add_to(CLI::App& command);
 
-  // The options as they must be given again, each with a space before it.
+  // The options as they must be given again, as a shell takes them, each with a space before it.
   std::string arguments() const;
 
   KernelSource source() const;

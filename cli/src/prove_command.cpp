@@ -15,6 +15,7 @@
 #include "kvproof/properties/prove.h"
 #include "kvproof/reference/names.h"
 #include "progress.h"
+#include "replaying.h"
 #include "report.h"
 
 namespace kvproof::cli {
@@ -228,18 +229,18 @@ class Run {
       for (const std::string& note : failure->notes) {
         fmt::print("    {}\n", note);
       }
-      KernelChoice again = options_.kernels;
-      again.kernel = again.kernel.empty() ? "" : shell_quoted(again.kernel);
-      if (failure->file.empty()) {
-        fmt::print("    repeat: {} prove --domain {} --input {} --fp8 {}{}{}{}\n", shell_quoted(chosen_.program),
-                   name_of(result.task.domain), name_of(result.task.input), name_of(result.task.fp8),
-                   shard_.of == 1 ? "" : " --shard " + options_.shard, again.arguments(),
-                   options_.kernels.dialect.empty() ? "" : " --dialect " + options_.kernels.dialect);
-      } else {
-        fmt::print("    repeat: {} replay {}{}\n", shell_quoted(chosen_.program), shell_quoted(failure->file.string()),
-                   again.arguments());
-      }
+      fmt::print("    repeat: {}\n", failure->file.empty()
+                                         ? prove_command(result.task)
+                                         : replay_command(chosen_.program, failure->file, options_.kernels));
     }
+  }
+
+  // The command that repeats a proof, as a shell takes it.
+  std::string prove_command(const ProofTask& task) const {
+    return fmt::format("{} prove --domain {} --input {} --fp8 {}{}{}{}", shell_quoted(chosen_.program), name_of(task.domain),
+                       name_of(task.input), name_of(task.fp8), shard_.of == 1 ? "" : " --shard " + options_.shard,
+                       options_.kernels.arguments(),
+                       options_.kernels.dialect.empty() ? "" : " --dialect " + options_.kernels.dialect);
   }
 
   void print_totals() const {

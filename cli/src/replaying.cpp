@@ -32,6 +32,10 @@ bool takes(const Subject& subject, const FiledCase& filed) {
 
 }  // namespace
 
+std::string replay_command(const std::string& program, const std::filesystem::path& file, const KernelChoice& kernels) {
+  return fmt::format("{} replay {}{}", shell_quoted(program), shell_quoted(file.string()), kernels.arguments());
+}
+
 Replayer::Replayer(const KernelChoice& choice) : kernels_(choice) {}
 
 int Replayer::run(const FiledCase& filed, const std::string& file) {

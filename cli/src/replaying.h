@@ -1,14 +1,17 @@
-// Running filed cases on every kernel that takes them: what `replay` and `vectors check` share.
+// Running filed cases on every kernel that takes them: what `replay` and `vectors check` share, and how to ask for it.
 #pragma once
 
+#include <filesystem>
 #include <string>
-#include <vector>
 
 #include "kernels.h"
 #include "kvproof/properties/case_file.h"
 #include "report.h"
 
 namespace kvproof::cli {
+
+// The command that runs a saved case again, as a shell takes it.
+std::string replay_command(const std::string& program, const std::filesystem::path& file, const KernelChoice& kernels);
 
 class Replayer {
  public:

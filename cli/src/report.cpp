@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include "kvproof/device/error.h"
+#include "kvproof/properties/write_file.h"
 #include "kvproof/reference/names.h"
 
 namespace kvproof::cli {
@@ -91,12 +91,7 @@ Json breach_json(const Breach& breach) {
 }
 
 void write_json(const std::filesystem::path& path, const Json& json) {
-  std::ofstream out(path, std::ios::binary);
-  out << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
-  out.close();
-  if (!out) {
-    throw CannotRun(fmt::format("{}: cannot be written", path.string()));
-  }
+  write_file(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void expect_writable(const std::string& path) {

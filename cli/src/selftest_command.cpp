@@ -6,6 +6,7 @@
 #include <atomic>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -16,6 +17,7 @@
 #include "kernel_choice.h"
 #include "kvproof/device/error.h"
 #include "kvproof/properties/examination.h"
+#include "kvproof/properties/parse_json.h"
 #include "kvproof/properties/planted_defects.h"
 #include "kvproof/properties/worker.h"
 #include "kvproof/reference/names.h"
@@ -311,15 +313,16 @@ class Selftest {
     if (!file) {
       throw BadInput(fmt::format("--against {}: it cannot be read", options_.against));
     }
-    const Json given = Json::parse(file, nullptr, false);
-    if (!given.is_object() || given.value("schema_version", 0) != matrix_version || !given.contains("defects") ||
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const Json given = parse_json(text, "--against " + options_.against);
+    if (!given.is_object() || given.value("schema_version", Json()) != matrix_version || !given.contains("defects") ||
         !given["defects"].is_object()) {
       throw BadInput(fmt::format("--against {}: expected a matrix of schema_version {}, as --matrix writes it",
                                  options_.against, matrix_version));
     }
-    if (given.value("device", "") != options_.device) {
+    if (const Json device = given.value("device", Json("none")); device != options_.device) {
       throw BadInput(fmt::format("--against {}: a matrix of device {}, expected {}", options_.against,
-                                 given.value("device", "none"), options_.device));
+                                 device.is_string() ? device.get<std::string>() : device.dump(), options_.device));
     }
     for (const auto& [name, layouts] : given["defects"].items()) {
       if (!layouts.is_object()) {
@@ -395,9 +398,10 @@ class Selftest {
     for (const std::string& complaint : complaints_) {
       fmt::print("FAILS {}\n", complaint);
     }
-    const std::string seeds = options_.seeds == 1
-                                  ? fmt::format("seed {}", options_.seed)
-                                  : fmt::format("seeds {} to {}", options_.seed, options_.seed + options_.seeds - 1);
+    const std::string seeds =
+        options_.seeds == 1
+            ? fmt::format("seed {}", options_.seed)
+            : fmt::format("seeds {} to {}", options_.seed, options_.seed + static_cast<std::uint64_t>(options_.seeds) - 1);
     fmt::print("{}: {} of {} planted defects caught; {} correct kernels, {} cases, {} accusations; {}, {}, {:.1f} s\n",
                complaints_.empty() ? "holds" : "FAILS", caught, entries_.size(), correct_, correct_cases_, accused_, seeds,
                options_.device, seconds_);

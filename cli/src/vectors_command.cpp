@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "commands.h"
 #include "kernel_choice.h"
@@ -32,8 +31,6 @@ struct CheckOptions {
 };
 
 int make(const MakeOptions& options) {
-  std::error_code error;
-  fs::create_directories(options.output, error);
   std::size_t cases = 0;
   std::int64_t bytes = 0;
   int files = 0;
@@ -48,12 +45,7 @@ int make(const MakeOptions& options) {
       bytes += confirm_with_oracle(filed);
     }
     const fs::path path = fs::path(options.output) / fmt::format("{}-{}.json", layout, entry.name);
-    std::ofstream out(path, std::ios::binary);
-    out << write_cases(file);
-    out.close();
-    if (!out) {
-      throw CannotRun(fmt::format("{}: cannot be written", path.string()));
-    }
+    save_cases(path, file);
     fmt::print("{}: {} cases\n", path.string(), file.cases.size());
     cases += file.cases.size();
     ++files;

@@ -4,12 +4,12 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "kvproof/device/error.h"
 #include "kvproof/fuzz/corpus_folder.h"
+#include "kvproof/properties/write_file.h"
 #include "kvproof/reference/dialects.h"
 
 namespace {
@@ -76,17 +76,6 @@ std::vector<FuzzCall> production_calls() {
   return calls;
 }
 
-void write(const fs::path& path, const std::string& bytes) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) {
-    throw CannotRun(fmt::format("{}: cannot be written", path.string()));
-  }
-}
-
 void write_pages(const fs::path& folder) {
   std::string codes;
   for (int code = 0; code < 256; ++code) {
@@ -94,7 +83,8 @@ void write_pages(const fs::path& folder) {
   }
   for (char layout = 0; layout < 2; ++layout) {
     for (char fp8 = 0; fp8 < 2; ++fp8) {
-      write(folder / fmt::format("every-code-{:d}-{:d}", layout, fp8), std::string{layout, fp8, 1, 1} + codes);
+      write_file_and_folder(folder / fmt::format("every-code-{:d}-{:d}", layout, fp8),
+                            std::string{layout, fp8, 1, 1} + codes);
     }
   }
 }
@@ -102,9 +92,10 @@ void write_pages(const fs::path& folder) {
 void write_dialects(const fs::path& folder) {
   for (const NamedDialect& entry : dialects()) {
     const auto layout = static_cast<char>(entry.dialect.layout);
-    write(folder / fmt::format("{}-{:d}", entry.name, layout), static_cast<char>(2 | layout) + std::string(entry.name));
+    write_file_and_folder(folder / fmt::format("{}-{:d}", entry.name, layout),
+                          static_cast<char>(2 | layout) + std::string(entry.name));
   }
-  write(folder / "fields", std::string(64, '\0'));
+  write_file_and_folder(folder / "fields", std::string(64, '\0'));
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ namespace {
 constexpr std::int64_t most_joined_bytes(MemoryKind memory) { return memory == MemoryKind::host ? 4 << 20 : 32 << 20; }
 constexpr std::int64_t most_of_one_joined = 32 << 10;
 
+constexpr int most_drawn = 64;  // for one turn
+
 // Findings differ by what is wrong, not by how much of it: regions and kinds of the summary without its numbers.
 std::string kind_of(const Breach& breach) {
   if (breach.wrong.empty()) {
@@ -87,6 +89,18 @@ FuzzCall Campaign::next(Draw& draw) const {
   return options_.guided ? corpus_.next(draw) : drawn_call(draw);
 }
 
+FuzzCall Campaign::next_of(FarTurns& turns, Draw& draw) const {
+  FuzzCall call = next(draw);
+  for (int drawn = 1; is_far(call.page_stride) != turns.far(); ++drawn) {
+    if (drawn == most_drawn) {
+      turns.pass();
+      break;
+    }
+    call = next(draw);
+  }
+  return call;
+}
+
 void Campaign::count(const CaseOutcome& outcome, std::size_t calls) {
   const std::lock_guard lock(mutex_);
   counts_.executions += static_cast<std::int64_t>(calls);
@@ -131,6 +145,10 @@ void Campaign::work(CaseRunner& runner, std::uint64_t worker, const Found& found
   }
   CaseMaker maker(subject_, limits);
   Draw draw(options_.seed ^ (worker * 0xD1B54A32D192ED03ULL));
+  std::optional<FarTurns> turns;  // on the host far pools are address space
+  if (subject_.memory != MemoryKind::host) {
+    turns.emplace();
+  }
   std::vector<FuzzCall> calls(options_.batch);
   std::vector<Case> cases(options_.batch);
   while (!over()) {
@@ -139,8 +157,9 @@ void Campaign::work(CaseRunner& runner, std::uint64_t worker, const Found& found
       run_alone(runner, *seed, cases[0], found);
       continue;
     }
-    calls[0] = next(draw);
+    calls[0] = turns ? next_of(*turns, draw) : next(draw);
     maker.make(calls[0], cases[0]);
+    const Clock::time_point began = Clock::now();
     const std::size_t most = batch();
     std::size_t count = 1;
     for (std::int64_t bytes = cases[0].shape.pool_bytes(); count < most && bytes < most_joined_bytes(subject_.memory);
@@ -153,6 +172,9 @@ void Campaign::work(CaseRunner& runner, std::uint64_t worker, const Found& found
       run_alone(runner, calls[0], cases[0], found);
     } else {
       run_joined(runner, std::span(calls).first(count), std::span(cases).first(count), found);
+    }
+    if (turns) {
+      turns->took(Clock::now() - began);
     }
   }
 }

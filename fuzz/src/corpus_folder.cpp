@@ -8,20 +8,13 @@
 
 #include "kvproof/device/error.h"
 #include "kvproof/fuzz/call_format.h"
+#include "kvproof/properties/fnv1a.h"
+#include "kvproof/properties/write_file.h"
 
 namespace kvproof::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
-
-// FNV-1a.
-std::string name_of(const std::vector<std::uint8_t>& bytes) {
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const std::uint8_t byte : bytes) {
-    hash = (hash ^ byte) * 0x100000001B3ULL;
-  }
-  return fmt::format("{:016x}", hash);
-}
 
 FuzzCall read_call(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -73,16 +66,11 @@ std::size_t write_corpus(const fs::path& folder, const std::vector<FuzzCall>& ca
   std::size_t written = 0;
   for (const FuzzCall& call : calls) {
     const std::vector<std::uint8_t> bytes = encoded_call(call);
-    const fs::path path = folder / name_of(bytes);
+    const fs::path path = folder / fmt::format("{:016x}", fnv1a(bytes));
     if (fs::exists(path, error)) {
       continue;
     }
-    std::ofstream file(path, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    if (!file) {
-      throw CannotRun(fmt::format("{}: cannot be written", path.string()));
-    }
+    write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     ++written;
   }
   return written;

@@ -4,14 +4,15 @@
 #include <bit>
 
 #include "kvproof/reference/locate.h"
+#include "kvproof/reference/names.h"
 
 namespace kvproof::fuzz {
 namespace {
 
-constexpr std::size_t layouts = 2;
-constexpr std::size_t element_types = 3;
-constexpr std::size_t fp8_types = 2;
-constexpr std::size_t index_types = 2;
+constexpr std::size_t layouts = Names<Layout>::values.size();
+constexpr std::size_t element_types = Names<ElementType>::values.size();
+constexpr std::size_t fp8_types = Names<Fp8>::values.size();
+constexpr std::size_t index_types = Names<IndexType>::values.size();
 constexpr std::size_t fates = 3;
 constexpr std::size_t page_size_kinds = 4;
 constexpr std::size_t slot_places = 9;

@@ -14,13 +14,6 @@ FuzzCall in_shape_of(const FuzzCall& leader, FuzzCall call) {
   return in_shape;
 }
 
-bool can_join(const StoreShape& a, const StoreShape& b) {
-  StoreShape same = b;
-  same.tokens = a.tokens;
-  same.pages = a.pages;
-  return same == a;
-}
-
 Case joined(std::span<const Case> cases, const Dialect& dialect) {
   Case all;
   all.shape = cases.front().shape;

@@ -1,12 +1,13 @@
 #include "kvproof/fuzz/row_bank.h"
 
 #include "kvproof/reference/model.h"
+#include "kvproof/reference/names.h"
 
 namespace kvproof::fuzz {
 namespace {
 
-constexpr std::size_t element_types = 3;
-constexpr std::size_t fp8_types = 2;
+constexpr std::size_t element_types = Names<ElementType>::values.size();
+constexpr std::size_t fp8_types = Names<Fp8>::values.size();
 
 // Classes that the dialect has no answer for give way to one that it has.
 ValueClass answered(ValueClass values, const Dialect& dialect) {

@@ -1,5 +1,5 @@
-// The host kernels of the plug-in that KVPROOF_KERNEL names, FILE.so or FILE.so:NAME, in the arena and judged byte by byte.
-// Without it, the built-in ones. In this process, so that a debugger and a sanitizer see the kernel.
+// The host kernels that KVPROOF_KERNEL names, FILE.so, FILE.so:NAME or NAME, in the arena and judged byte by byte. Without
+// it, the built-in ones. In this process, so that a debugger and a sanitizer see the kernel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "extra_counters.h"
+#include "kvproof/device/named_kernel.h"
 #include "kvproof/fuzz/call_format.h"
 #include "kvproof/fuzz/case_maker.h"
 #include "kvproof/properties/case_runner.h"
@@ -20,14 +21,10 @@ using namespace kvproof;
 
 std::vector<Subject> subjects_under_test() {
   const char* chosen = std::getenv("KVPROOF_KERNEL");
-  if (chosen == nullptr || *chosen == '\0') {
-    return builtin_host_subjects();
-  }
-  const std::string kernel = chosen;
-  const std::size_t colon = kernel.rfind(':');
-  std::vector<Subject> subjects = load_plugin(kernel.substr(0, colon));
+  const NamedKernel kernel = named_kernel(chosen == nullptr ? "" : chosen);
+  std::vector<Subject> subjects = kernel.file.empty() ? builtin_host_subjects() : load_plugin(kernel.file);
   std::erase_if(subjects, [&](const Subject& subject) {
-    return subject.memory != MemoryKind::host || (colon != std::string::npos && subject.name != kernel.substr(colon + 1));
+    return subject.memory != MemoryKind::host || (!kernel.name.empty() && subject.name != kernel.name);
   });
   return subjects;
 }

@@ -12,6 +12,8 @@
 
 #include "kvproof/device/error.h"
 #include "kvproof/properties/expectation.h"
+#include "kvproof/properties/parse_json.h"
+#include "kvproof/properties/write_file.h"
 #include "kvproof/reference/dialects.h"
 #include "kvproof/reference/names.h"
 
@@ -103,7 +105,7 @@ class Node {
   Node(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
 
   [[noreturn]] void complain(const std::string& expected) const {
-    // Not the whole of what may be nested without end.
+    // Not the whole of what may be long.
     std::string shown = json_.is_structured() && !json_.empty() ? std::string(json_.is_array() ? "an array" : "an object")
                                                                 : json_.dump(-1, ' ', false, Json::error_handler_t::replace);
     if (shown.size() > 60) {
@@ -381,14 +383,7 @@ std::string write_cases(const CaseFile& file) {
 }
 
 CaseFile parse_cases(const std::string& text, const std::string& name) {
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    throw BadInput(fmt::format("{}: not JSON: byte {}", name, error.byte));
-  } catch (const Json::out_of_range&) {
-    throw BadInput(fmt::format("{}: a number in it is beyond every double", name));
-  }
+  const Json json = parse_json(text, name);
   const Node top(json, name);
   top.object({"format", "version", "generator", "flags", "cases"});
   if (top.at("format").text() != format_name) {
@@ -436,15 +431,6 @@ CaseFile read_cases(const std::filesystem::path& path) {
   return parse_cases(text.str(), path.string());
 }
 
-void save_cases(const std::filesystem::path& path, const CaseFile& file) {
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  std::ofstream out(path, std::ios::binary);
-  out << write_cases(file);
-  out.close();
-  if (!out) {
-    throw CannotRun(fmt::format("{}: cannot be written", path.string()));
-  }
-}
+void save_cases(const std::filesystem::path& path, const CaseFile& file) { write_file_and_folder(path, write_cases(file)); }
 
 }  // namespace kvproof

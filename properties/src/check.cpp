@@ -4,9 +4,9 @@
 #include <rapidcheck.h>
 
 #include "kvproof/device/error.h"
-#include "kvproof/properties/case_file.h"
 #include "kvproof/properties/describe.h"
-#include "kvproof/reference/names.h"
+#include "kvproof/properties/finding_file.h"
+#include "kvproof/properties/fnv1a.h"
 
 namespace kvproof {
 namespace {
@@ -23,26 +23,6 @@ class Quiet : public rc::detail::TestListener {
   void onShrinkTried(const CaseDescription&, bool) override {}
   void onTestFinished(const rc::detail::TestMetadata&, const rc::detail::TestResult&) override {}
 };
-
-std::string file_name(const Subject& subject, const Property& property, std::uint64_t seed) {
-  const char* memory = subject.memory == MemoryKind::host ? "" : (subject.memory == MemoryKind::cuda ? "-cuda" : "-own");
-  return fmt::format("{}{}-{}-{}-{}-{:x}.json", subject.name, memory, name_of(subject.dialect.layout), subject.dialect_name,
-                     property.name, seed);
-}
-
-void save(const std::filesystem::path& path, const Subject& subject, const Property& property, const Case& c,
-          const Breach& breach) {
-  FiledCase filed;
-  filed.id = "finding";
-  filed.comment = fmt::format("{} breaks {}: {}", subject.title(), property.name, property.promise);
-  filed.dialect_name = subject.dialect_name;
-  filed.dialect = subject.dialect;
-  filed.run = c;
-  filed.expected = expected_runs(c, subject.dialect);
-  filed.found_in = subject.title();
-  filed.finding = breach.summary;
-  save_cases(path, {{}, {filed}});
-}
 
 using NextSmaller = std::function<std::optional<Case>(SmallerCases&)>;
 
@@ -72,10 +52,8 @@ class Search {
 
   PropertyResult run() {
     const auto stop = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.budget);
-    std::uint64_t seed = options_.seed;
-    for (const char letter : fmt::format("{}/{}", subject_.title(), property_.name)) {
-      seed = (seed ^ static_cast<std::uint8_t>(letter)) * 0x100000001B3ULL;  // every property of every subject its own cases
-    }
+    // Every property of every subject has cases of its own.
+    std::uint64_t seed = fnv1a(fmt::format("{}/{}", subject_.title(), property_.name), options_.seed);
     std::int64_t left = options_.cases.value_or(0);
     do {
       const int count = options_.cases ? static_cast<int>(std::min<std::int64_t>(left, batch)) : batch;
@@ -114,14 +92,9 @@ class Search {
     return rc::gen::map(cases, [this](Case&& c) { return judge_case(std::move(c)); });
   }
 
-  bool shrinking_over() const { return error_ != nullptr || (shrink_stop_ && Clock::now() >= *shrink_stop_); }
-
   std::optional<Case> next_smaller(SmallerCases& cases) {
-    if (shrinking_over()) {
-      shrink_cut_ = smallest_.has_value();
-      return std::nullopt;
-    }
-    return cases.next();
+    shrink_cut_ = Clock::now() >= shrink_stop_;
+    return shrink_cut_ || error_ ? std::nullopt : cases.next();
   }
 
   CaseDescription judge_case(Case&& c) {
@@ -131,9 +104,11 @@ class Search {
       description.example = [] { return rc::detail::Example{}; };
       return description;
     };
-    if (shrinking_over()) {
-      shrink_cut_ = smallest_.has_value();
-      return said(CaseResult::Type::Success);
+    if (error_) {
+      return said(CaseResult::Type::Success);  // nothing more is run
+    }
+    if (smallest_ && c == *smallest_) {
+      return said(CaseResult::Type::Failure);  // RapidCheck asks once more before it shrinks: known, and no step
     }
     try {
       CaseOutcome outcome = runner_.run(property_, c);
@@ -145,8 +120,8 @@ class Search {
       shrink_steps_ += smallest_ ? 1 : 0;
       if (!smallest_) {
         if (!options_.save.empty()) {
-          file_ = options_.save / file_name(subject_, property_, options_.seed);
-          save(file_, subject_, property_, c, *breach);  // before shrinking: it may never end
+          file_ = options_.save / fmt::format("{}-{}-{:x}.json", file_stem(subject_), property_.name, options_.seed);
+          save(c, *breach);  // before shrinking: it may never end
         }
         shrink_stop_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.shrink_budget);
       }
@@ -179,9 +154,14 @@ class Search {
     each_case_(result_);
   }
 
+  void save(const Case& c, const Breach& breach) const {
+    save_finding(file_, subject_, c, fmt::format("{} breaks {}: {}", subject_.title(), property_.name, property_.promise),
+                 breach.summary);
+  }
+
   void finish() {
     if (!file_.empty()) {
-      save(file_, subject_, property_, *smallest_, breach_);
+      save(*smallest_, breach_);
     }
     result_.failure = Failure{breach_, describe_call(*smallest_), file_, shrink_steps_, shrink_cut_};
   }
@@ -195,7 +175,7 @@ class Search {
   std::optional<Case> smallest_;
   Breach breach_;
   std::filesystem::path file_;
-  std::optional<Clock::time_point> shrink_stop_;
+  Clock::time_point shrink_stop_ = Clock::time_point::max();
   std::int64_t shrink_steps_ = 0;
   bool shrink_cut_ = false;
   std::exception_ptr error_;

@@ -57,10 +57,11 @@ class Steps {
   void smaller_indices() {
     for (std::size_t token = 0; token < c_.indices.size() && token < most_single_steps; ++token) {
       const std::int64_t index = c_.indices[token];
+      if (index <= 0) {
+        continue;  // none is plainer, and the least has none below it
+      }
       for (const std::int64_t target : {std::int64_t{0}, index / 2, index - 1}) {
-        if (index > 0 && target < index) {
-          change([token, target](Case& smaller) { smaller.indices[token] = target; });
-        }
+        change([token, target](Case& smaller) { smaller.indices[token] = target; });
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kvproof/properties/fnv1a.h"
 #include "kvproof/properties/values.h"
 #include "kvproof/reference/names.h"
 
@@ -52,13 +53,10 @@ constexpr std::array flags{
 
 class Maker {
  public:
-  explicit Maker(const NamedDialect& entry) : entry_(entry), draw_(0), layout_(layout_shape(entry.dialect.layout)) {
-    std::uint64_t seed = 0xCBF29CE484222325ULL;
-    for (const char letter : fmt::format("{}/{}", name_of(entry.dialect.layout), entry.name)) {
-      seed = (seed ^ static_cast<std::uint8_t>(letter)) * 0x100000001B3ULL;
-    }
-    draw_ = Draw(seed);
-  }
+  explicit Maker(const NamedDialect& entry)
+      : entry_(entry),
+        draw_(fnv1a(fmt::format("{}/{}", name_of(entry.dialect.layout), entry.name))),
+        layout_(layout_shape(entry.dialect.layout)) {}
 
   CaseFile make() {
     values("an all-zero tile in every place", {"ZeroTile"}, ValueClass::zeros, ElementType::bf16, 1);

@@ -73,8 +73,10 @@ class Partly(unittest.TestCase):
         self.against(lambda matrix: matrix["defects"].pop("pad-writer"), "pad-writer: the matrix", "does not have it")
 
     def test_a_matrix_that_is_none_is_refused(self):
-        self.against(lambda matrix: matrix.update(schema_version=7), "--against", "schema_version 2", status=2)
+        for version in (7, "two"):
+            self.against(lambda matrix: matrix.update(schema_version=version), "--against", "schema_version 2", status=2)
         self.against(lambda matrix: matrix.update(device="cuda"), "device cuda, expected host", status=2)
+        self.against(lambda matrix: matrix.update(device=3), "device 3, expected host", status=2)
         self.against(lambda matrix: matrix["defects"].update({"pad-writer": {"indexer": ["sight"]}}),
                      "no detector is named sight", status=2)
         self.against(lambda matrix: matrix["defects"].update({"pad-writer": {"indexer": 3}}), "expected a list of detectors",

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "kvproof/device/error.h"
+#include "kvproof/device/named_kernel.h"
 #include "kvproof/device/subject.h"
 #include "plugin_folder.h"
 #include "pool_comparison.h"
@@ -118,6 +119,26 @@ TEST(Plugin, a_bad_descriptor_is_bad_input) {
   EXPECT_EQ(error("contradicts"),
             "FILE: kernel 0 \"malformed\": dialect is \"vllm-cuda\", which has no layout indexer: expected layout flashmla "
             "alone, or another dialect");
+}
+
+TEST(NamedKernel, AFileHasAFolderOrEndsAsSharedLibrariesDo) {
+  const struct {
+    const char* text;
+    const char* file;
+    const char* name;
+  } each[] = {{"", "", ""},
+              {"flashmla", "", "flashmla"},
+              {"mine.so", "mine.so", ""},
+              {"mine.so.1", "mine.so.1", ""},
+              {"mine.so:store", "mine.so", "store"},
+              {"./mine:store", "./mine", "store"},
+              {"C:/mine.so:store", "C:/mine.so", "store"},
+              {"odd:name", "", "odd:name"}};
+  for (const auto& [text, file, name] : each) {
+    const NamedKernel kernel = named_kernel(text);
+    EXPECT_EQ(kernel.file, file) << text;
+    EXPECT_EQ(kernel.name, name) << text;
+  }
 }
 
 }  // namespace

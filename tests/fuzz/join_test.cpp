@@ -36,7 +36,10 @@ TEST(Join, every_token_keeps_its_row_and_its_place_in_its_own_pages) {
       std::size_t token = 0;
       std::int64_t first_page = 0;
       for (const Case& c : cases) {
-        ASSERT_TRUE(can_join(c.shape, all.shape));
+        StoreShape shape = all.shape;
+        shape.tokens = c.shape.tokens;
+        shape.pages = c.shape.pages;
+        ASSERT_EQ(shape, c.shape);
         for (std::int64_t i = 0; i < c.shape.tokens; ++i, ++token) {
           const auto its = c.input.begin() + i * c.shape.row_stride;
           const auto joint = all.input.begin() + static_cast<std::ptrdiff_t>(token) * all.shape.row_stride;

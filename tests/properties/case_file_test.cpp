@@ -43,6 +43,16 @@ TEST(CaseFile, ExtremeIndicesAreKeptExactly) {
   EXPECT_EQ(parse_cases(write_cases(file), "x").cases.front().run.indices[0], INT64_MIN);
 }
 
+// What is said about a text; nothing where it is taken.
+std::string complaint_of(const std::string& text, const std::string& name) {
+  try {
+    parse_cases(text, name);
+  } catch (const BadInput& error) {
+    return error.what();
+  }
+  return "";
+}
+
 // Each change to a good file, and the words that must be in the complaint.
 struct Malformed {
   const char* name;
@@ -57,16 +67,11 @@ TEST_P(MalformedFile, IsNamedInOneLine) {
   file.cases.resize(2);
   Json json = Json::parse(write_cases(file));
   GetParam().change(json);
-  try {
-    parse_cases(json.dump(), "bad.json");
-    FAIL() << "taken";
-  } catch (const BadInput& error) {
-    const std::string text = error.what();
-    EXPECT_EQ(text.find("bad.json"), 0U) << text;
-    EXPECT_NE(text.find(GetParam().complaint), std::string::npos) << text;
-    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
-    EXPECT_LT(text.size(), 500U) << text;
-  }
+  const std::string text = complaint_of(json.dump(), "bad.json");
+  EXPECT_EQ(text.find("bad.json"), 0U) << text;
+  EXPECT_NE(text.find(GetParam().complaint), std::string::npos) << text;
+  EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+  EXPECT_LT(text.size(), 500U) << text;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -129,10 +134,22 @@ TEST(CaseFile, TextThatIsNoJsonIsNamed) {
 }
 
 TEST(CaseFile, NestingWithoutEndIsNamedToo) {
-  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
-  EXPECT_THROW(
-      parse_cases(R"({"format": )" + deep + R"(, "version": 1, "generator": "", "flags": {}, "cases": []})", "deep"),
-      BadInput);
+  for (const std::size_t depth : {33, 100'000, 2'000'000}) {
+    const std::string deep = std::string(depth, '[') + std::string(depth, ']');
+    for (const std::string& text :
+         {R"({"format": )" + deep + R"(, "version": 1, "generator": "", "flags": {}, "cases": []})", deep,
+          std::string(depth, '['), R"(["brackets in a string: \\\"[", )" + deep + "]"}) {
+      const std::string said = complaint_of(text, "deep.json");
+      EXPECT_EQ(said.find("deep.json: byte "), 0U) << said;
+      EXPECT_NE(said.find("nested 33 deep, expected at most 32"), std::string::npos) << said;
+    }
+  }
+}
+
+TEST(CaseFile, BracketsInAStringAreNoNesting) {
+  CaseFile file = strict_vectors();
+  file.cases.front().comment = std::string(100, '[') + "\\\"" + std::string(100, '{');
+  EXPECT_EQ(parse_cases(write_cases(file), "x").cases.front().comment, file.cases.front().comment);
 }
 
 TEST(CaseFile, AFileThatDisagreesWithTheModelIsRefused) {

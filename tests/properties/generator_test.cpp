@@ -349,5 +349,24 @@ TEST(Shrinking, EveryStepCanBeRunAndEndsAtTheEmptyCase) {
   }
 }
 
+// Below the least index there is none: UndefinedBehaviorSanitizer tells of one.
+TEST(Shrinking, NegativeIndicesStayAsTheyAre) {
+  const Subject subject = planted::subject(Layout::flashmla, planted::right);
+  Draw draw(18);
+  Case c = draw_case(draw, subject, CaseFocus{}, 20);
+  while (c.indices.size() < 2) {
+    c = draw_case(draw, subject, CaseFocus{}, 20);
+  }
+  std::fill(c.indices.begin(), c.indices.end(), std::numeric_limits<std::int64_t>::min());
+  c.indices.back() = -1;
+  const std::vector<Case> smaller = all_smaller(c, subject);
+  EXPECT_FALSE(smaller.empty());
+  for (const Case& one : smaller) {
+    for (const std::int64_t index : one.indices) {
+      EXPECT_TRUE(index == -1 || index == std::numeric_limits<std::int64_t>::min()) << index;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kvproof

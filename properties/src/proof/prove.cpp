@@ -9,7 +9,7 @@
 
 #include "call.h"
 #include "kvproof/device/error.h"
-#include "kvproof/properties/case_file.h"
+#include "kvproof/properties/finding_file.h"
 #include "kvproof/reference/names.h"
 
 namespace kvproof {
@@ -130,31 +130,13 @@ class Proof {
       failure.notes.emplace_back("this row alone is stored right: it takes the others of its batch, or what came before");
     }
     if (!options_.save.empty()) {
-      failure.file = file();
-      save(failure, finding.run);
+      const ProofTask& task = result_.task;
+      failure.file = options_.save / fmt::format("{}-prove-{}-{}-{}.json", file_stem(subject_), name_of(task.domain),
+                                                 name_of(task.input), name_of(task.fp8));
+      save_finding(failure.file, subject_, finding.run,
+                   fmt::format("{} breaks the proof of {}: row {}", subject_.title(), name_of(task.domain), failed_at_),
+                   failure.summary);
     }
-  }
-
-  std::filesystem::path file() const {
-    const char* memory = subject_.memory == MemoryKind::host ? "" : (subject_.memory == MemoryKind::cuda ? "-cuda" : "-own");
-    const ProofTask& task = result_.task;
-    return options_.save / fmt::format("{}{}-{}-{}-prove-{}-{}-{}.json", subject_.name, memory,
-                                       name_of(subject_.dialect.layout), subject_.dialect_name, name_of(task.domain),
-                                       name_of(task.input), name_of(task.fp8));
-  }
-
-  void save(const ProofFailure& failure, const Case& c) const {
-    FiledCase filed;
-    filed.id = "finding";
-    filed.comment =
-        fmt::format("{} breaks the proof of {}: row {}", subject_.title(), name_of(result_.task.domain), failed_at_);
-    filed.dialect_name = subject_.dialect_name;
-    filed.dialect = subject_.dialect;
-    filed.run = c;
-    filed.expected = expected_runs(c, subject_.dialect);
-    filed.found_in = subject_.title();
-    filed.finding = failure.summary;
-    save_cases(failure.file, {{}, {filed}});
   }
 
   CaseRunner& runner_;

@@ -15,6 +15,7 @@
 
 #include "kvproof/fuzz/case_maker.h"
 #include "kvproof/fuzz/corpus.h"
+#include "kvproof/fuzz/far_turns.h"
 #include "kvproof/properties/case_runner.h"
 
 namespace kvproof::fuzz {
@@ -79,6 +80,7 @@ class Campaign {
   // Seeds are run as they are, before all else and each on its own.
   std::optional<FuzzCall> next_seed();
   FuzzCall next(Draw& draw) const;
+  FuzzCall next_of(FarTurns& turns, Draw& draw) const;
   // `calls`: how many the outcome is of.
   void count(const CaseOutcome& outcome, std::size_t calls);
   // How many calls may be joined next: no more than executions are left.

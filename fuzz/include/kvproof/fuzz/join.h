@@ -8,15 +8,13 @@
 
 namespace kvproof::fuzz {
 
-// `call` in the shape of `leader`: everything but its pages and its tokens, so that the two can be joined.
+// `call` in the shape of `leader`: everything but its pages and its tokens, so that their cases can be joined.
 FuzzCall in_shape_of(const FuzzCall& leader, FuzzCall call);
-
-// Whether the two differ in their pages, tokens and poison alone, and so can be joined.
-bool can_join(const StoreShape& a, const StoreShape& b);
 
 // One case of all: token after token, each index that names a slot moved to its case's own pages. An index up to two pages
 // beyond a case's pool, or within the joined one, comes to lie as far beyond the joined one; other indices stay. The poison
-// is the first case's. All of `cases`, at least one, can be joined; no joined index leaves int32 where the cases' are of it.
+// is the first case's. `cases`, at least one, differ in pages, tokens and poison alone; no joined index leaves int32 where
+// theirs are of it.
 Case joined(std::span<const Case> cases, const Dialect& dialect);
 
 }  // namespace kvproof::fuzz
