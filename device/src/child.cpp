@@ -159,7 +159,10 @@ class Child::Conversation {
     while (all.size() >= sizeof(FrameHeader)) {
       FrameHeader header;
       std::memcpy(&header, all.data(), sizeof header);
-      if (header.secret != header_.secret || header.question != header_.question || header.length > longest_frame) {
+      // A thread that the kernel left behind may have crashed between two questions: its report names the one before.
+      const bool late_fault = header.kind == fault_frame && header.question < header_.question;
+      if (header.secret != header_.secret || (header.question != header_.question && !late_fault) ||
+          header.length > longest_frame) {
         garbled_ = true;
         return std::nullopt;
       }
@@ -295,6 +298,7 @@ void Child::end(milliseconds patience) {
     return;
   }
   kill(-process_, SIGKILL);
+  kill(process_, SIGKILL);  // a kernel may have taken it to another group
   // A driver that tears a broken device down takes its time; one that never ends is left to the system.
   if (!ended(std::chrono::seconds(10))) {
     forget_child(process_);

@@ -1,5 +1,6 @@
 #include "child_registry.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -9,8 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdio>
-#include <fstream>
+#include <ctime>
 #include <vector>
 
 #include "kvproof/device/child.h"
@@ -22,13 +22,26 @@ std::array<std::atomic<pid_t>, 1024> living{};
 bool adopting = false;
 std::vector<pid_t> older;  // children from before this program's time
 
-std::vector<pid_t> children() {
-  std::ifstream file(fmt::format("/proc/self/task/{}/children", getpid()));
-  std::vector<pid_t> all;
-  for (pid_t process = 0; file >> process;) {
-    all.push_back(process);
+std::array<char, 64> children_file{};  // lists the children of this process
+
+// Calls `take` with each child of this process. System calls only, as a signal handler asks too.
+template <class Take>
+void each_child(Take take) {
+  const int file = open(children_file.data(), O_RDONLY | O_CLOEXEC);
+  std::array<char, 4096> bytes{};
+  pid_t process = 0;
+  for (ssize_t got = 0; file >= 0 && (got = read(file, bytes.data(), bytes.size())) > 0;) {
+    for (ssize_t i = 0; i < got; ++i) {
+      const char c = bytes[static_cast<std::size_t>(i)];
+      if (c >= '0' && c <= '9') {
+        process = process * 10 + (c - '0');
+      } else if (process != 0) {
+        take(process);
+        process = 0;
+      }
+    }
   }
-  return all;
+  close(file);
 }
 
 bool is_child(pid_t process) {
@@ -40,11 +53,30 @@ bool is_child(pid_t process) {
   return false;
 }
 
+bool is_stray(pid_t process) { return !is_child(process) && std::find(older.begin(), older.end(), process) == older.end(); }
+
+void end_group(pid_t process) {
+  kill(-process, SIGKILL);
+  kill(process, SIGKILL);  // wherever it has gone
+}
+
+// Only what a handler may call. What the children leave behind comes to this process when they are gone, and would outlive
+// it.
 void on_end(int signal) {
   for (const auto& one : living) {
     if (const pid_t process = one.load(); process > 0) {
-      kill(-process, SIGKILL);
+      end_group(process);
     }
+  }
+  if (adopting) {
+    constexpr timespec moment{0, 5'000'000};
+    for (auto& one : living) {
+      for (int i = 0; i < 200 && one.load() > 0 && waitpid(one.load(), nullptr, WNOHANG) == 0; ++i) {
+        nanosleep(&moment, nullptr);
+      }
+      one.store(0);
+    }
+    end_strays();
   }
   ::signal(signal, SIG_DFL);
   raise(signal);
@@ -76,13 +108,13 @@ void end_strays() {
   // A stray's own children come to this process when it is gone, hence the rounds.
   for (int round = 0; round < 16; ++round) {
     bool found = false;
-    for (const pid_t process : children()) {
-      if (!is_child(process) && std::find(older.begin(), older.end(), process) == older.end()) {
+    each_child([&](pid_t process) {
+      if (is_stray(process)) {
         found = true;
         kill(process, SIGKILL);
         waitpid(process, nullptr, 0);
       }
-    }
+    });
     if (!found) {
       return;
     }
@@ -90,7 +122,8 @@ void end_strays() {
 }
 
 void adopt_strays() {
-  older = children();
+  *fmt::format_to_n(children_file.data(), children_file.size() - 1, "/proc/self/task/{}/children", getpid()).out = '\0';
+  each_child([](pid_t process) { older.push_back(process); });
   adopting = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 

@@ -17,7 +17,7 @@ constexpr std::int64_t smallest_space = std::int64_t{256} << 20;  // addresses f
 constexpr std::int64_t kept_memory = std::int64_t{64} << 20;      // of a larger pool, once it is gone
 constexpr std::int64_t idle_touches = std::int64_t{256} << 20;    // of a sparse pool, beyond what its tokens can explain
 
-// Input or indices: a room between two pages that nobody can touch.
+// Input or indices: a room between addresses that nobody can touch.
 class Room {
  public:
   GuardedSpan place(std::span<const std::uint8_t> bytes, const Poison& poison, Placement placement) {
@@ -25,21 +25,21 @@ class Room {
     if (inner_ < given_room(size)) {
       const std::int64_t inner =
           round_up(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(given_room(size)))), host_page());
-      AddressSpace space(inner + 2 * host_page());
-      if (mprotect(space.begin() + host_page(), static_cast<std::size_t>(inner), PROT_READ | PROT_WRITE) != 0) {
+      Apart room = set_apart(inner);
+      if (mprotect(room.inner, static_cast<std::size_t>(inner), PROT_READ | PROT_WRITE) != 0) {
         fail_system("opening a room", inner);
       }
-      space_ = std::move(space);
+      room_ = std::move(room);
       inner_ = inner;
     }
-    const GuardedSpan region = place_given(space_.begin() + host_page(), inner_, size, placement);
+    const GuardedSpan region = place_given(room_.inner, inner_, size, placement);
     fill_guards(poison, region);
     std::copy(bytes.begin(), bytes.end(), region.data);
     return region;
   }
 
  private:
-  AddressSpace space_;
+  Apart room_;
   std::int64_t inner_ = 0;
 };
 
@@ -128,11 +128,11 @@ class HostGround final : public Ground {
 
   // Addresses for a pool of `space` bytes and its guards, all of it guard at first.
   void reserve(std::int64_t space) {
-    range_.release();
+    range_.space.release();
     space_ = 0;
     length_ = 0;
-    range_ = AddressSpace(2 * reach_ + space + 2 * host_page());
-    start_ = range_.begin() + host_page() + reach_;
+    range_ = set_apart(reach_ + space + reach_);
+    start_ = range_.inner + reach_;
     before_.cover(start_ - reach_, start_, start_ - reach_);
     after_.cover(start_, start_ + space + reach_, start_);
     space_ = space;
@@ -165,7 +165,7 @@ class HostGround final : public Ground {
   HostMirror before_;
   HostMirror after_;
   TouchedPages pages_;
-  AddressSpace range_;
+  Apart range_;
   std::uint8_t* start_ = nullptr;  // of the pool's own pages
   std::int64_t space_ = 0;         // addresses from there to where the far guard reaches its full length
   std::int64_t length_ = 0;        // of the pool's own pages

@@ -39,6 +39,8 @@ class AddressSpace {
   ~AddressSpace() { release(); }
   AddressSpace(const AddressSpace&) = delete;
   AddressSpace& operator=(const AddressSpace&) = delete;
+  AddressSpace(AddressSpace&& other) noexcept
+      : begin_(std::exchange(other.begin_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   AddressSpace& operator=(AddressSpace&& other) noexcept {
     std::swap(begin_, other.begin_);
     std::swap(bytes_, other.bytes_);
@@ -60,6 +62,27 @@ class AddressSpace {
   std::uint8_t* begin_ = nullptr;
   std::int64_t bytes_ = 0;
 };
+
+// Addresses for `inner` bytes, inaccessible at first, between margins that stay so.
+struct Apart {
+  AddressSpace space;
+  std::uint8_t* inner = nullptr;
+};
+
+// The margins are wide, so that what strays far faults too instead of touching whatever lies there; where addresses are few,
+// they are a page.
+inline Apart set_apart(std::int64_t inner) {
+  const auto with_margin = [&](std::int64_t margin) {
+    AddressSpace space(margin + inner + margin);
+    std::uint8_t* const begin = space.begin() + margin;
+    return Apart{std::move(space), begin};
+  };
+  try {
+    return with_margin(std::int64_t{4} << 30);
+  } catch (const CannotRun&) {
+    return with_margin(host_page());
+  }
+}
 
 // A file that exists in memory only; pages never touched take none.
 class MemoryFile {

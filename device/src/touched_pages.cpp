@@ -4,8 +4,21 @@
 
 namespace kvproof {
 
-std::int64_t TouchedPages::next_data(std::int64_t from) const { return lseek(file_.descriptor(), from, SEEK_DATA); }
-std::int64_t TouchedPages::next_hole(std::int64_t from) const { return lseek(file_.descriptor(), from, SEEK_HOLE); }
+namespace {
+
+// -1 where there is none. A file that cannot be asked, because a kernel has closed its descriptor, must not look untouched.
+std::int64_t seek(const MemoryFile& file, std::int64_t from, int what) {
+  const std::int64_t at = lseek(file.descriptor(), from, what);
+  if (at < 0 && errno != ENXIO) {
+    fail_system("looking for touched pages from an offset", from);
+  }
+  return at;
+}
+
+}  // namespace
+
+std::int64_t TouchedPages::next_data(std::int64_t from) const { return seek(file_, from, SEEK_DATA); }
+std::int64_t TouchedPages::next_hole(std::int64_t from) const { return seek(file_, from, SEEK_HOLE); }
 
 void TouchedPages::clear(std::int64_t bytes) {
   if (fallocate(file_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, bytes) != 0) {

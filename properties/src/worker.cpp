@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kvproof/device/error.h"
 #include "worker_messages.h"
@@ -102,6 +103,7 @@ void Worker::start() {
     return;
   }
   open_.clear();
+  ran_.reset();
   child_ = std::make_unique<Child>(setup_.arguments);
   ++starts_;
   MessageWriter question;
@@ -169,6 +171,7 @@ std::string Worker::device(std::size_t subject) {
 std::variant<std::vector<std::uint8_t>, Breach> Worker::kernel_answer(std::size_t subject, std::uint32_t kind,
                                                                       const std::vector<std::uint8_t>& question) {
   const ChildLimits limits = hung_.contains(subject) ? after_a_hang(setup_.limits) : setup_.limits;
+  const std::optional<std::size_t> ran_before = std::exchange(ran_, subject);
   auto answer = child_->ask(kind, question, for_case_of(question.size(), limits));
   if (auto* ending = std::get_if<ChildEnding>(&answer)) {
     child_.reset();
@@ -197,7 +200,10 @@ std::variant<std::vector<std::uint8_t>, Breach> Worker::kernel_answer(std::size_
       case Answer::bad_input:
         throw BadInput(text_of(frame));
       case Answer::cannot_run:
-        throw CannotRun(text_of(frame));
+        if (!ran_before) {
+          throw CannotRun(text_of(frame));
+        }
+        return in_a_fresh_process(subject, kind, question, *ran_before, text_of(frame));
       case Answer::broke_device:
         return lost("broke the device: ");
       case Answer::out_of_memory:
@@ -210,6 +216,19 @@ std::variant<std::vector<std::uint8_t>, Breach> Worker::kernel_answer(std::size_
     child_.reset();
     return malformed(error);
   }
+}
+
+// A process that cannot make a case ready may have been broken by what ran in it: one in which nothing has run tells.
+std::variant<std::vector<std::uint8_t>, Breach> Worker::in_a_fresh_process(std::size_t subject, std::uint32_t kind,
+                                                                           const std::vector<std::uint8_t>& question,
+                                                                           std::size_t ran_before, const std::string& why) {
+  child_.reset();
+  open(subject);
+  auto answer = kernel_answer(subject, kind, question);
+  if (ran_before != subject || std::holds_alternative<Breach>(answer)) {
+    return answer;
+  }
+  return verdict(fmt::format("left its process unable to run another case: {}", why), {});
 }
 
 CaseOutcome Worker::run(std::size_t subject, const Property* property, const Case& c) {

@@ -25,6 +25,7 @@ VERDICTS = {
     "exits-0": "the kernel called exit(0)",
     "exits-3": "the kernel called exit(3)",
     "loops": "the kernel did not return within",
+    "leaves-a-process-and-loops": "the kernel did not return within",
     "throws": "the kernel threw: no such tile",
     "throws-7": "the kernel threw: an exception of an unknown type",
     "bad-alloc": "the kernel ran out of memory: std::bad_alloc",
@@ -110,7 +111,7 @@ class Isolation(unittest.TestCase):
                                 name == "far-indices-unguarded" and re.match(STRAY, failure["summary"]),
                                 (name, failure["summary"]))
             self.assertIn(failures[0]["summary"], out)
-            if name not in ("far-indices-unguarded", "loops"):
+            if name not in ("far-indices-unguarded", "loops", "leaves-a-process-and-loops"):
                 self.assertEqual(len(failures), len(kernels[name]["properties"]), name)
         self.assertIn("where the stack overflows", kernels["overflows-the-stack"]["properties"][0]["failure"]["summary"])
         self.assertIn("it printed: tile 3 has no owner", kernels["says-why"]["properties"][0]["failure"]["places"])
@@ -168,6 +169,20 @@ class Isolation(unittest.TestCase):
                 process = self.start("check", "--kernel", plugin("misbehaving") + ":loops", "--case-timeout", "60s")
                 end = time.monotonic() + 20
                 while len(processes_with(self.tag)) < 2:
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.01)
+                process.send_signal(number)
+                process.communicate(timeout=10)
+                self.assertEqual(process.returncode, -number)
+                self.nothing_is_left()
+
+    def test_what_a_kernel_left_behind_ends_with_the_command(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                process = self.start("check", "--kernel", plugin("misbehaving") + ":leaves-a-process-and-loops",
+                                     "--case-timeout", "60s")
+                end = time.monotonic() + 20
+                while len(processes_with(self.tag)) < 3:
                     self.assertLess(time.monotonic(), end)
                     time.sleep(0.01)
                 process.send_signal(number)

@@ -65,6 +65,12 @@ const Kernel misbehaving[] = {
        while (always) {
        }
      }},
+    {"leaves-a-process-and-loops",
+     [](const kvproof_store_call&) {
+       leave_a_process();
+       while (always) {
+       }
+     }},
     {"throws", [](const kvproof_store_call&) { throw std::runtime_error("no such tile"); }},
     {"throws-7", [](const kvproof_store_call&) { throw 7; }},
     {"bad-alloc", [](const kvproof_store_call&) { throw std::bad_alloc(); }},

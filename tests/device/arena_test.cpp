@@ -10,6 +10,8 @@
 #include <functional>
 #include <numeric>
 
+#include "kvproof/device/error.h"
+
 namespace kvproof {
 namespace {
 
@@ -174,6 +176,31 @@ TEST_F(ArenaTest, an_over_read_by_one_faults_in_the_placement_at_its_end) {
   EXPECT_EQ(signal_of_read(0, Placement::start_flush), 0);
   EXPECT_EQ(signal_of_read(-1, Placement::start_flush), SIGSEGV);
   EXPECT_EQ(signal_of_read(-1, Placement::start_flush, true), SIGSEGV);
+}
+
+// A wrong row stride or page size goes further than a page of memory.
+TEST_F(ArenaTest, far_over_reads_fault_in_either_placement) {
+  for (const bool of_indices : {false, true}) {
+    for (const std::int64_t away : {8 << 10, 64 << 10, 16 << 20, 1 << 30}) {
+      EXPECT_EQ(signal_of_read(away + 4096, Placement::end_flush, of_indices), SIGSEGV) << away;
+      EXPECT_EQ(signal_of_read(-away, Placement::start_flush, of_indices), SIGSEGV) << away;
+    }
+  }
+}
+
+// Where the files of the guards cannot be asked any more, strays in them would not be seen.
+TEST_F(ArenaTest, a_kernel_that_closes_descriptors_is_no_kernel_without_strays) {
+  EXPECT_EQ(signal_of([&] {
+              try {
+                run([](const kvproof_store_call& call) {
+                  byte_at(call, -gib) = 1;
+                  close_range(3, ~0U, 0);
+                });
+              } catch (const CannotRun&) {
+                raise(SIGUSR1);
+              }
+            }),
+            SIGUSR1);
 }
 
 TEST_F(ArenaTest, a_write_past_the_guards_faults) {

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "kvproof/device/error.h"
 #include "kvproof/properties/case_file.h"
@@ -61,6 +63,34 @@ std::int32_t answers_for_itself(void* state, const kvproof_store_call* call, con
   return planted::right(state, call, message);
 }
 
+// What a wrong count in a loop over descriptors does: those of the guards are among them, the channel is not.
+std::int32_t closes_descriptors(void* state, const kvproof_store_call* call, const char** message) {
+  if (call->tokens >= 3) {
+    for (int descriptor = 3; descriptor < 100; ++descriptor) {
+      close(descriptor);
+    }
+  }
+  return planted::right(state, call, message);
+}
+
+// A thread that it left behind crashes once the kernel has returned, and the process has answered.
+[[gnu::no_sanitize("undefined", "address")]] std::int32_t crashes_later(void* state, const kvproof_store_call* call,
+                                                                        const char** message) {
+  std::thread([] {
+    std::this_thread::sleep_for(milliseconds(200));
+    volatile int* volatile nowhere = nullptr;
+    *nowhere = 1;
+  }).detach();
+  return planted::right(state, call, message);
+}
+
+std::int32_t leaves_its_group(void*, const kvproof_store_call*, const char**) {
+  setpgid(0, getpgid(getppid()));
+  for (;;) {
+    pause();
+  }
+}
+
 // Stores at what the lower 32 bits of an invalid index say, times the bytes of a slot, and then wherever it may lie.
 [[gnu::no_sanitize("undefined", "address")]] std::int32_t stores_extremes(void* state, const kvproof_store_call* call,
                                                                           const char** message) {
@@ -77,7 +107,7 @@ std::int32_t answers_for_itself(void* state, const kvproof_store_call* call, con
 }
 
 // Own memory whose device breaks under a kernel that is given more than two tokens.
-bool device_broken = false;
+std::atomic<bool> device_broken = false;
 
 kvproof_memory breakable_memory() {
   kvproof_memory memory{};
@@ -107,6 +137,15 @@ std::int32_t breaks_its_device(void* state, const kvproof_store_call* call, cons
   return planted::right(state, call, message);
 }
 
+// What it left running on another stream breaks the device once the kernel has been judged.
+std::int32_t breaks_its_device_later(void* state, const kvproof_store_call* call, const char** message) {
+  std::thread([] {
+    std::this_thread::sleep_for(milliseconds(200));
+    device_broken = true;
+  }).detach();
+  return planted::right(state, call, message);
+}
+
 std::vector<Subject> load(const KernelSource& source) {
   if (source.file == "missing") {
     throw BadInput("missing: no such file");
@@ -132,10 +171,14 @@ std::vector<Subject> load(const KernelSource& source) {
                                     {"answers_for_itself", answers_for_itself},
                                     {"stores_extremes", stores_extremes},
                                     {"breaks_its_device", breaks_its_device},
+                                    {"closes_descriptors", closes_descriptors},
+                                    {"breaks_its_device_later", breaks_its_device_later},
+                                    {"crashes_later", crashes_later},
+                                    {"leaves_its_group", leaves_its_group},
                                     {"refuses_all", planted::refuses_all}}) {
     Subject subject = planted::subject(Layout::flashmla, store);
     subject.name = name;
-    if (store == breaks_its_device) {
+    if (store == breaks_its_device || store == breaks_its_device_later) {
       subject.memory = MemoryKind::own;
       subject.own_memory = breakable_memory();
     }
@@ -243,6 +286,44 @@ TEST_F(WorkerTest, EveryEndIsNamedAndTheNextCaseRuns) {
             "the kernel wrote to a file descriptor that is not its own: the channel to kvproof");
   EXPECT_EQ(verdict("breaks_its_device"),
             "the kernel broke the device: memory of breaks_its_device: synchronize returned 700, expected 0");
+}
+
+TEST_F(WorkerTest, AProcessThatAKernelHasSpoiltIsItsVerdictAndTheNextCaseRuns) {
+  EXPECT_EQ(verdict("closes_descriptors").find("the kernel broke the device: host memory: "), 0U);
+  const auto one = worker();
+  EXPECT_FALSE(run(*one, "breaks_its_device_later").breach);
+  std::this_thread::sleep_for(milliseconds(500));
+  const CaseOutcome next = run(*one, "breaks_its_device_later");
+  ASSERT_TRUE(next.breach);
+  EXPECT_EQ(next.breach->summary,
+            "the kernel left its process unable to run another case: memory of breaks_its_device_later: copy_in returned "
+            "700, expected 0");
+  // Another kernel is not blamed for it.
+  std::this_thread::sleep_for(milliseconds(500));
+  const CaseOutcome other = run(*one, "breaks_its_device", 1);
+  EXPECT_FALSE(other.breach) << other.breach->summary;
+  EXPECT_GT(other.bytes, 0);
+}
+
+TEST_F(WorkerTest, ACrashBetweenTwoCasesIsACrash) {
+  const auto one = worker();
+  EXPECT_FALSE(run(*one, "crashes_later").breach);
+  std::this_thread::sleep_for(milliseconds(500));
+  const CaseOutcome next = run(*one, "crashes_later");
+  ASSERT_TRUE(next.breach);
+  EXPECT_EQ(next.breach->summary,
+            "the kernel crashed: SIGSEGV (Segmentation fault), write at address 0x0, through a null pointer, after it had "
+            "returned");
+}
+
+TEST_F(WorkerTest, AKernelThatLeavesItsGroupIsEndedAllTheSame) {
+  const auto one = worker("planted", milliseconds(200));
+  one->subjects();
+  const pid_t process = one->process().value();
+  const auto start = Clock::now();
+  EXPECT_EQ(run(*one, "leaves_its_group").breach->summary, "the kernel did not return within 200 ms");
+  EXPECT_LT(Clock::now() - start, milliseconds(5000));
+  EXPECT_EQ(kill(process, 0), -1);
 }
 
 TEST_F(WorkerTest, WhatItPrintedIsShownWithoutControlCharacters) {

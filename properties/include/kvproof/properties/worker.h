@@ -60,14 +60,18 @@ class Worker {
   // The answer to a question that runs a kernel, or the breach that the kernel's ending is.
   std::variant<std::vector<std::uint8_t>, Breach> kernel_answer(std::size_t subject, std::uint32_t kind,
                                                                 const std::vector<std::uint8_t>& question);
+  std::variant<std::vector<std::uint8_t>, Breach> in_a_fresh_process(std::size_t subject, std::uint32_t kind,
+                                                                     const std::vector<std::uint8_t>& question,
+                                                                     std::size_t ran_before, const std::string& why);
   std::vector<std::uint8_t> loading_answer(std::uint32_t kind, const std::vector<std::uint8_t>& question, const char* doing);
 
   WorkerSetup setup_;
   std::unique_ptr<Child> child_;
   std::optional<std::vector<Subject>> subjects_;
   std::vector<std::string> devices_;
-  std::set<std::size_t> open_;  // subjects that the present process has an arena for
-  std::set<std::size_t> hung_;  // subjects that once did not return
+  std::set<std::size_t> open_;      // subjects that the present process has an arena for
+  std::set<std::size_t> hung_;      // subjects that once did not return
+  std::optional<std::size_t> ran_;  // the subject that ran last in the present process
   int starts_ = 0;
 };
 
