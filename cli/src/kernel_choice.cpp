@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <sstream>
 
 #include "kvproof/device/error.h"
 #include "kvproof/device/memory.h"
@@ -90,7 +91,7 @@ std::vector<Subject> of_plugin(const std::string& file, const std::string& devic
 void KernelChoice::add_to(CLI::App& command) {
   command
       .add_option("--kernel", kernel,
-                  "Kernel under test: NAME of a built-in one, FILE.so, or FILE.so:NAME (default: all built-in)")
+                  "Kernels under test: NAME,... of built-in ones, FILE.so, or FILE.so:NAME,... (default: all built-in)")
       ->check(CLI::Validator([](std::string& text) { return text.empty() ? "empty, expected a kernel" : ""; }, ""));
   command.add_option("--layout", layout, "Only this layout: " + names_of<Layout>());
   command.add_option("--dialect", dialect, "Only this dialect: " + dialect_names() + ", custom");
@@ -154,9 +155,18 @@ void KernelChoice::check() const {
 std::vector<ChosenKernel> KernelChoice::choose(const std::vector<Subject>& all) const {
   std::vector<ChosenKernel> kernels = numbered(all);
   if (const NamedKernel chosen = named_kernel(kernel); !chosen.name.empty()) {
-    keep(
-        kernels, "--kernel", chosen.name, [&](const Subject& subject) { return subject.name == chosen.name; },
-        [](const Subject& subject) { return subject.name; });
+    std::set<std::size_t> named;
+    std::istringstream names(chosen.name);
+    for (std::string name; std::getline(names, name, ',');) {
+      std::vector<ChosenKernel> one = kernels;
+      keep(
+          one, "--kernel", name, [&](const Subject& subject) { return subject.name == name; },
+          [](const Subject& subject) { return subject.name; });
+      for (const ChosenKernel& kept : one) {
+        named.insert(kept.position);
+      }
+    }
+    std::erase_if(kernels, [&](const ChosenKernel& one) { return !named.contains(one.position); });
   }
   if (!layout.empty()) {
     const Layout wanted = *named<Layout>(layout);

@@ -18,7 +18,7 @@ struct ChosenKernel {
 };
 
 struct KernelChoice {
-  std::string kernel;   // empty: the built-in ones; NAME; FILE.so; FILE.so:NAME
+  std::string kernel;   // empty: the built-in ones; NAME; FILE.so; FILE.so:NAME; names joined by commas
   std::string layout;   // empty: any
   std::string dialect;  // empty: any
   std::string device = "auto";

@@ -162,6 +162,11 @@ class Check(Command):
         self.assertEqual(done.stderr, "")
         self.assertNotIn("\r", done.stdout)
 
+    def test_kernels_are_named_one_by_one(self):
+        for names, kernels in (("indexer", 1), ("indexer,flashmla", 2), ("flashmla,flashmla", 1)):
+            out = self.run_it("check", "--kernel", names, "--device", "host", "--dialect", "strict", "--cases", "25").stdout
+            self.assertRegex(out, rf"holds: (\d+) of \1 properties hold over {kernels} kernels?\n")
+
     def test_a_budget_is_kept(self):
         text = self.run_it("check", "--kernel", plugin("example"), "--budget", "500ms").stdout
         seconds = float(text.rsplit(", ", 1)[1].split(" s")[0])
@@ -270,6 +275,7 @@ class BadInput(Command):
         self.complains("check", "--layout", "planar", "--device", "host", words=["planar", "flashmla, indexer"])
         self.complains("check", "--dialect", "sglang", "--device", "host", words=["sglang", "sglang-cuda"])
         self.complains("check", "--kernel", "nothing", "--device", "host", words=["nothing", "flashmla, indexer"])
+        self.complains("check", "--kernel", "indexer,nothing", "--device", "host", words=["--kernel nothing", "flashmla, indexer"])
         self.complains("list", "--dialects", "--properties", words=["--properties"])
 
     def test_plug_ins(self):

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-KVPROOF, PLANTED, DEVICE = "", "", "host"
+KVPROOF, KERNELS, DEVICE = "", "", "host"
 
 # Each planted kernel: words of which at least one must stand in a finding's summary or first places.
 WORDS = {
@@ -39,7 +39,7 @@ class Planted(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="kvproof-planted-") as folder:
             report = os.path.join(folder, "report.json")
             done = subprocess.run(
-                [KVPROOF, "check", "--kernel", PLANTED, "--device", DEVICE, "--cases", "25", "--seed", "1",
+                [KVPROOF, "check", "--kernel", KERNELS, "--device", DEVICE, "--cases", "25", "--seed", "1",
                  "--case-timeout", "1s", "--shrink", "100ms", "--json", report, "--save", folder],
                 capture_output=True, text=True, timeout=900, stdin=subprocess.DEVNULL, check=False)
             self.assertEqual(done.returncode, 1, done.stdout[-4000:] + done.stderr)
@@ -65,5 +65,7 @@ if __name__ == "__main__":
     parser.add_argument("--planted", required=True)
     parser.add_argument("--device", default="host")
     known, rest = parser.parse_known_args()
-    KVPROOF, PLANTED, DEVICE = os.path.abspath(known.kvproof), os.path.abspath(known.planted), known.device
+    KVPROOF, KERNELS, DEVICE = os.path.abspath(known.kvproof), os.path.abspath(known.planted), known.device
+    if DEVICE == "cuda":
+        KERNELS += ":" + ",".join(WORDS)  # selftest runs all of them, several at a time
     unittest.main(argv=[sys.argv[0], *rest])
