@@ -13,9 +13,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <thread>
 
+#include "child_memory.h"
 #include "child_registry.h"
 #include "child_start.h"
 #include "kvproof/device/error.h"
@@ -29,16 +29,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds tick{10};            // between two looks at the child's memory and life
 constexpr milliseconds farewell{1000};      // for a child that has closed its channel to be gone
 constexpr std::size_t printed_kept = 4096;  // bytes
-
-// Memory of the process that is neither a file nor shared: mirrored guards, mapped again and again, do not count.
-std::int64_t own_memory_of(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/statm", process));
-  std::int64_t size = 0;
-  std::int64_t resident = 0;
-  std::int64_t shared = 0;
-  file >> size >> resident >> shared;
-  return (resident - shared) * sysconf(_SC_PAGESIZE);
-}
 
 std::string signal_name(int signal) {
   const char* short_name = sigabbrev_np(signal);

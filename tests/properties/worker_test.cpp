@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -91,6 +93,18 @@ std::int32_t leaves_its_group(void*, const kvproof_store_call*, const char**) {
   }
 }
 
+// Its own process stays small.
+std::int32_t forks_and_takes_memory(void* state, const kvproof_store_call* call, const char** message) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::size_t bytes = std::size_t{3} << 29;
+    std::memset(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, bytes);
+    pause();
+  }
+  waitpid(child, nullptr, 0);
+  return planted::right(state, call, message);
+}
+
 // Stores at what the lower 32 bits of an invalid index say, times the bytes of a slot, and then wherever it may lie.
 [[gnu::no_sanitize("undefined", "address")]] std::int32_t stores_extremes(void* state, const kvproof_store_call* call,
                                                                           const char** message) {
@@ -175,6 +189,7 @@ std::vector<Subject> load(const KernelSource& source) {
                                     {"breaks_its_device_later", breaks_its_device_later},
                                     {"crashes_later", crashes_later},
                                     {"leaves_its_group", leaves_its_group},
+                                    {"forks_and_takes_memory", forks_and_takes_memory},
                                     {"refuses_all", planted::refuses_all}}) {
     Subject subject = planted::subject(Layout::flashmla, store);
     subject.name = name;
@@ -324,6 +339,10 @@ TEST_F(WorkerTest, AKernelThatLeavesItsGroupIsEndedAllTheSame) {
   EXPECT_EQ(run(*one, "leaves_its_group").breach->summary, "the kernel did not return within 200 ms");
   EXPECT_LT(Clock::now() - start, milliseconds(5000));
   EXPECT_EQ(kill(process, 0), -1);
+}
+
+TEST_F(WorkerTest, MemoryOfProcessesThatItStartsCounts) {
+  EXPECT_EQ(verdict("forks_and_takes_memory"), "the kernel ran out of memory: it took more than 1024 MiB");
 }
 
 TEST_F(WorkerTest, WhatItPrintedIsShownWithoutControlCharacters) {
