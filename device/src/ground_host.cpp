@@ -57,14 +57,14 @@ class HostGround final : public Ground {
   GuardedSpan pool(const StoreShape& shape, const Poison& poison) override {
     size_ = shape.pool_bytes();
     const std::int64_t length = round_up(near_guard + size_ + near_guard, host_page());
-    const bool same_case = poison.complement && poison.seed == seed_;
-    const bool same_pool = same_case && sparse_ && length == length_;
+    again_ = poison.complement && poison.seed == seed_;
+    const bool same_pool = again_ && sparse_ && length == length_;
     seed_ = poison.seed;
     sparse_ = size_ > largest_dense_;
     resize(length);
     for (HostMirror* mirror : {&before_, &after_}) {
       if (mirror->touched()) {
-        same_case ? mirror->arm() : mirror->clear();
+        again_ ? mirror->arm() : mirror->clear();
       }
     }
     const GuardedSpan region{base(), size_, near_guard, length_ - near_guard - size_};
@@ -113,8 +113,8 @@ class HostGround final : public Ground {
     FarGuards far;
     far.mirror = mirror_bytes;
     if (before_.touched() || after_.touched()) {
-      before_.changed(start_ - reach_, start_, start_ - reach_, base(), true, far);
-      after_.changed(start_ + length_, start_ + space_ + reach_, start_, base(), false, far);
+      before_.changed(start_ - reach_, start_, start_ - reach_, base(), true, again_, far);
+      after_.changed(start_ + length_, start_ + space_ + reach_, start_, base(), false, again_, far);
       std::sort(far.changed.begin(), far.changed.end(),
                 [](const FarByte& a, const FarByte& b) { return a.offset < b.offset; });
     }
@@ -172,6 +172,7 @@ class HostGround final : public Ground {
   std::int64_t file_bytes_ = 0;
   std::int64_t size_ = 0;
   bool sparse_ = false;
+  bool again_ = false;             // this run is the second of one case
   std::int64_t most_touched_ = 0;  // bytes of a sparse pool's pages
   std::uint64_t seed_ = 0;
   Room input_;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace kvproof {
 namespace {
@@ -60,7 +61,7 @@ void HostMirror::cover(std::uint8_t* from, std::uint8_t* to, const std::uint8_t*
 }
 
 void HostMirror::changed(const std::uint8_t* from, const std::uint8_t* to, const std::uint8_t* anchor,
-                         const std::uint8_t* base, bool before, FarGuards& far) const {
+                         const std::uint8_t* base, bool before, bool again, FarGuards& far) const {
   const PageMap map;
   std::int64_t lookups = 0;
   pages_.each(size_, [&](std::int64_t page) {
@@ -68,6 +69,36 @@ void HostMirror::changed(const std::uint8_t* from, const std::uint8_t* to, const
     bool located = false;
     bool exact = false;
     std::int64_t at_page = 0;  // the page's offset from the base
+    const auto locate = [&] {
+      if (std::exchange(located, true)) {
+        return;
+      }
+      // The first address in the guard that the page is seen at.
+      const std::int64_t first = ((page - (from - anchor)) % size_ + size_) % size_;
+      const std::int64_t last = first + (to - from - 1 - first) / size_ * size_;
+      at_page = (from - base) + (before ? last : first);
+      if (lookups++ < most_lookups) {
+        std::int64_t seen = 0;
+        for (std::int64_t i = first; i < to - from; i += size_) {
+          if (map.present(from + i)) {
+            ++seen;
+            at_page = (from - base) + i;
+          }
+        }
+        exact = seen == 1;
+        if (!exact) {
+          at_page = (from - base) + (before ? last : first);
+        }
+      }
+    };
+    const auto put = [&](std::int64_t at, std::uint8_t was, std::uint8_t is) {
+      locate();
+      ++far.changed_bytes;
+      if (static_cast<std::int64_t>(far.changed.size()) < FarGuards::kept) {
+        far.changed.push_back({at_page + at - page, exact, was, is});
+      }
+    };
+    bool changed = false;
     for (std::int64_t at = page; at < page + host_page(); at += 8) {
       const std::uint64_t expected = armed ? zeroless_word(poison_, at >> 3) : 0;
       std::uint64_t found = 0;
@@ -75,37 +106,18 @@ void HostMirror::changed(const std::uint8_t* from, const std::uint8_t* to, const
       if (found == expected) {
         continue;
       }
-      if (!located) {
-        located = true;
-        // The first address in the guard that the page is seen at.
-        const std::int64_t first = ((page - (from - anchor)) % size_ + size_) % size_;
-        const std::int64_t last = first + (to - from - 1 - first) / size_ * size_;
-        at_page = (from - base) + (before ? last : first);
-        if (lookups++ < most_lookups) {
-          std::int64_t seen = 0;
-          for (std::int64_t i = first; i < to - from; i += size_) {
-            if (map.present(from + i)) {
-              ++seen;
-              at_page = (from - base) + i;
-            }
-          }
-          exact = seen == 1;
-          if (!exact) {
-            at_page = (from - base) + (before ? last : first);
-          }
-        }
-      }
+      changed = true;
       for (int byte = 0; byte < 8; ++byte) {
         const auto was = static_cast<std::uint8_t>(expected >> (8 * byte));
         const auto is = static_cast<std::uint8_t>(found >> (8 * byte));
         if (was == is) {
           continue;
         }
-        ++far.changed_bytes;
-        if (static_cast<std::int64_t>(far.changed.size()) < FarGuards::kept) {
-          far.changed.push_back({at_page + (at - page) + byte, exact, was, is});
-        }
+        put(at + byte, was, is);
       }
+    }
+    if (again && !armed && !changed) {
+      put(page, 0, 0);  // the first run did not come here: a zero was written, or the page was read
     }
   });
 }

@@ -22,9 +22,10 @@ class HostMirror {
   // Touched pages get their poison.
   void arm() { pages_.arm(view_.begin(), size_, poison_, 0); }
 
-  // Appends the bytes that have changed, at their offsets from `base`. The guard now covers [from, to).
+  // Appends the bytes that have changed, at their offsets from `base`. The guard now covers [from, to). `again`: the case
+  // has run before and what it touched was armed; a page touched only now counts by its first byte, though it reads zero.
   void changed(const std::uint8_t* from, const std::uint8_t* to, const std::uint8_t* anchor, const std::uint8_t* base,
-               bool before, FarGuards& far) const;
+               bool before, bool again, FarGuards& far) const;
 
   std::int64_t size() const { return size_; }
 

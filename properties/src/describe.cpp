@@ -103,6 +103,10 @@ std::string describe(const WrongByte& wrong, const Case& c, const Dialect& diale
   } else if (wrong.area == Area::pool) {
     owner = ", no token's";
   }
+  if (wrong.wrong == Wrong::stray && wrong.expected == wrong.found) {
+    return fmt::format("{} {}: read, or written with 0x{:02x} as before", name_of(wrong.wrong),
+                       describe_place(wrong, c.shape), wrong.found);
+  }
   const std::string expected = wrong.wrong == Wrong::stray ? fmt::format("0x{:02x} (as before)", wrong.expected)
                                                            : with_value(wrong.expected, wrong, c.shape);
   const std::string found = wrong.wrong == Wrong::missing ? fmt::format("0x{:02x} (never written)", wrong.found)

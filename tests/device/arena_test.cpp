@@ -138,6 +138,18 @@ TEST_F(ArenaTest, no_value_hides_from_both_poisons) {
   }
 }
 
+TEST_F(ArenaTest, a_zero_that_moves_does_not_hide) {
+  std::int64_t at = -gib;
+  const auto store = [&](const kvproof_store_call& call) { byte_at(call, at) = 0; };
+  EXPECT_EQ(run(store, {7, false}).far.changed_bytes, 0);
+  at -= 5 * 4096;
+  const Observation seen = run(store, {7, true});
+  ASSERT_EQ(seen.far.changed_bytes, 1);
+  EXPECT_EQ(seen.far.changed[0].offset / 4096, at / 4096);
+  EXPECT_EQ(seen.far.changed[0].expected, seen.far.changed[0].found);
+  EXPECT_EQ(run(store, {8, false}).far.changed_bytes, 0);
+}
+
 TEST_F(ArenaTest, one_address_written_twice_as_far_is_told_modulo_the_mirror) {
   const Observation first = run([](const kvproof_store_call&) {});
   const std::int64_t mirror = first.far.mirror;

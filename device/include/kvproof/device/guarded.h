@@ -96,7 +96,7 @@ struct SparsePool {
   }
 };
 
-// A byte of a far guard that has changed.
+// A byte of a far guard that has changed; or, where found is what was expected, that was read or written with what it was.
 struct FarByte {
   std::int64_t offset = 0;  // from the pool's base; the nearest one possible where it is not exact
   bool exact = false;       // else it is known modulo the mirror only
