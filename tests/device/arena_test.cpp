@@ -187,8 +187,7 @@ TEST_F(ArenaTest, an_over_read_returns_where_its_buffer_lies_loose_at_its_end_an
       for (const Given read : {Given::input, Given::indices}) {
         for (const Placement placement : {Placement::end_flush, Placement::start_flush}) {
           const std::int64_t at = placement == Placement::start_flush ? -1 : ends[read == Given::indices ? 1 : 0];
-          EXPECT_EQ(signal_of_read(at, placement, read == Given::indices),
-                    read == loose && placement == flush ? 0 : SIGSEGV)
+          EXPECT_EQ(signal_of_read(at, placement, read == Given::indices), read == loose && placement == flush ? 0 : SIGSEGV)
               << static_cast<int>(loose) << static_cast<int>(flush) << static_cast<int>(read) << static_cast<int>(placement);
         }
       }
