@@ -47,7 +47,10 @@ int Replayer::run(const FiledCase& filed, const std::string& file) {
     }
     ++ran;
     ++cases_;
-    const CaseOutcome outcome = kernels_.runner(i).run_whole(filed.run);
+    CaseOutcome outcome = kernels_.runner(i).run_whole(filed.run);
+    if (outcome.breach) {
+      kernels_.runner(i).name_fault(nullptr, filed.run, *outcome.breach);
+    }
     bytes_ += outcome.bytes;
     codes_ += outcome.codes;
     explained_ += outcome.explained;

@@ -120,12 +120,17 @@ Observation Arena::run_in_place(const Subject& subject, const StoreShape& shape,
                                 const Launch& launch) {
   Observation seen;
   seen.poison = poison;
+  placement_ = placement;
   OnDevice& device = seen.device.emplace();
   device.stream = memory_->stream();
+  const auto placement_of = [&](Given which) {
+    const bool loose = loosened_ && loosened_->which == which && loosened_->flush == placement;
+    return loose ? loose_of(placement) : placement;
+  };
   const auto lay_out = [&] {
     device.pool = ground_->pool(shape, poison);
-    device.input = ground_->given(Given::input, input, input_poison(poison), placement);
-    device.indices = ground_->given(Given::indices, indices, indices_poison(poison), placement);
+    device.input = ground_->given(Given::input, input, input_poison(poison), placement_of(Given::input));
+    device.indices = ground_->given(Given::indices, indices, indices_poison(poison), placement_of(Given::indices));
     if (const auto mirrors = ground_->mirrors()) {
       device.mirrors = *mirrors;
     }

@@ -8,8 +8,6 @@
 
 namespace kvproof {
 
-enum class Given : std::uint32_t { input, indices };
-
 class Ground {
  public:
   Ground() = default;
@@ -38,12 +36,24 @@ class Ground {
 };
 
 inline constexpr std::int64_t given_guard = 4 * 1024;  // beside input and indices, on the side that is not flush
+inline constexpr std::int64_t loose_guard = 1 << 20;   // at least, on the side that is loose
 inline constexpr std::int64_t given_alignment = 16;
 
+// Addresses beside the arena's memory that nothing is mapped to, so that what strays far faults too instead of touching
+// whatever lies there.
+inline constexpr std::int64_t wide_margin = std::int64_t{4} << 30;
+
+// The placement without its edge.
+inline Placement loose_of(Placement placement) {
+  return placement == Placement::end_flush     ? Placement::end_loose
+         : placement == Placement::start_flush ? Placement::start_loose
+                                               : placement;
+}
+
 // Where `bytes` of input or indices lie in a room of `room` bytes that ends and begins at unreadable memory; the room holds
-// given_room(bytes) at least.
+// given_room(bytes, placement) at least.
 GuardedSpan place_given(std::uint8_t* room_begin, std::int64_t room, std::int64_t bytes, Placement placement);
-std::int64_t given_room(std::int64_t bytes);
+std::int64_t given_room(std::int64_t bytes, Placement placement);
 
 // Of any memory, its guards plain.
 std::unique_ptr<Ground> plain_ground(Memory& memory);

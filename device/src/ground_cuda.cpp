@@ -82,7 +82,7 @@ class CudaGround final : public Ground {
   GuardedSpan given(Given which, std::span<const std::uint8_t> bytes, const Poison& poison, Placement placement) override {
     Room& room = rooms_[which == Given::input ? 0 : 1];
     const auto size = static_cast<std::int64_t>(bytes.size());
-    make_room(room, given_room(size));
+    make_room(room, given_room(size, placement));
     const GuardedSpan region = place_given(room.begin, room.bytes, size, placement);
     if (size != 0) {
       memory_.copy_in(region.data, bytes.data(), bytes.size());
@@ -170,9 +170,14 @@ class CudaGround final : public Ground {
     const std::int64_t wanted =
         multiple(bytes <= large ? static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(bytes))) : bytes,
                  addresses_.granularity());
-    const std::int64_t apart = addresses_.granularity();
     const Allocation pages(addresses_, wanted);
-    room.range.emplace(addresses_, apart + wanted + apart);
+    std::int64_t apart = multiple(wide_margin, addresses_.granularity());
+    try {
+      room.range.emplace(addresses_, apart + wanted + apart);
+    } catch (const CannotRun&) {  // addresses are few
+      apart = addresses_.granularity();
+      room.range.emplace(addresses_, apart + wanted + apart);
+    }
     const CUdeviceptr at = room.range->begin() + static_cast<CUdeviceptr>(apart);
     room.range->append(at, wanted, pages.memory());
     room.range->open();

@@ -22,10 +22,10 @@ class Room {
  public:
   GuardedSpan place(std::span<const std::uint8_t> bytes, const Poison& poison, Placement placement) {
     const auto size = static_cast<std::int64_t>(bytes.size());
-    if (inner_ < given_room(size)) {
+    if (const std::int64_t needed = given_room(size, placement); inner_ < needed) {
       const std::int64_t inner =
-          round_up(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(given_room(size)))), host_page());
-      Apart room = set_apart(inner);
+          round_up(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(needed))), host_page());
+      Apart room = set_apart(inner, wide_margin);
       if (mprotect(room.inner, static_cast<std::size_t>(inner), PROT_READ | PROT_WRITE) != 0) {
         fail_system("opening a room", inner);
       }
@@ -131,7 +131,7 @@ class HostGround final : public Ground {
     range_.space.release();
     space_ = 0;
     length_ = 0;
-    range_ = set_apart(reach_ + space + reach_);
+    range_ = set_apart(reach_ + space + reach_, wide_margin);
     start_ = range_.inner + reach_;
     before_.cover(start_ - reach_, start_, start_ - reach_);
     after_.cover(start_, start_ + space + reach_, start_);

@@ -69,16 +69,15 @@ struct Apart {
   std::uint8_t* inner = nullptr;
 };
 
-// The margins are wide, so that what strays far faults too instead of touching whatever lies there; where addresses are few,
-// they are a page.
-inline Apart set_apart(std::int64_t inner) {
-  const auto with_margin = [&](std::int64_t margin) {
-    AddressSpace space(margin + inner + margin);
-    std::uint8_t* const begin = space.begin() + margin;
+// Where addresses are few, the margins are a page.
+inline Apart set_apart(std::int64_t inner, std::int64_t margin) {
+  const auto with_margin = [&](std::int64_t bytes) {
+    AddressSpace space(bytes + inner + bytes);
+    std::uint8_t* const begin = space.begin() + bytes;
     return Apart{std::move(space), begin};
   };
   try {
-    return with_margin(std::int64_t{4} << 30);
+    return with_margin(margin);
   } catch (const CannotRun&) {
     return with_margin(host_page());
   }

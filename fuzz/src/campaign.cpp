@@ -217,6 +217,7 @@ void Campaign::tell(CaseRunner& runner, const Case& c, Breach breach, double beg
   CampaignFinding finding{c, std::move(breach), {}, counts().executions, began, 0, false};
   if (is_new(kind_of(finding.breach))) {
     minimise(runner, finding);
+    runner.name_fault(nullptr, finding.smallest, finding.breach);
     finding.kind = kind_of(finding.breach);
     report(finding, found);
   }

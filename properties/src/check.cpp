@@ -161,6 +161,7 @@ class Search {
   }
 
   void finish() {
+    runner_.name_fault(&property_, *smallest_, breach_);
     if (!file_.empty()) {
       save(*smallest_, breach_);
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fault_name.h"
 #include "kvproof/device/error.h"
 #include "worker_messages.h"
 
@@ -43,6 +44,14 @@ Breach verdict(const std::string& what, std::vector<std::string> last_lines) {
   return breach;
 }
 
+Breach broken_device(const Frame& frame) {
+  MessageReader reader(frame.bytes);
+  Breach breach = verdict("broke the device: " + reader.text(), {});
+  breach.broke_device = reader.choice(Placement::start_flush);
+  reader.end();
+  return breach;
+}
+
 Breach malformed(const BadMessage& error) {
   return verdict(fmt::format("broke the process it ran in: its answer is malformed ({})", error.what()), {});
 }
@@ -53,6 +62,9 @@ class InChild final : public CaseRunner {
 
   CaseOutcome run(const Property& property, const Case& c) override { return worker_->run(subject_, &property, c); }
   CaseOutcome run_whole(const Case& c) override { return worker_->run(subject_, nullptr, c); }
+  void name_fault(const Property* property, const Case& c, Breach& breach) override {
+    worker_->name_fault(subject_, property, c, breach);
+  }
   ProofAnswer prove(const ProofQuestion& question) override { return worker_->prove(subject_, question); }
   std::string device() override { return worker_->device(subject_); }
   bool isolated() const override { return true; }
@@ -204,8 +216,11 @@ std::variant<std::vector<std::uint8_t>, Breach> Worker::kernel_answer(std::size_
           throw CannotRun(text_of(frame));
         }
         return in_a_fresh_process(subject, kind, question, *ran_before, text_of(frame));
-      case Answer::broke_device:
-        return lost("broke the device: ");
+      case Answer::broke_device: {
+        Breach breach = broken_device(frame);
+        child_.reset();
+        return breach;
+      }
       case Answer::out_of_memory:
         return lost("ran out of memory: ");
       case Answer::broke_worker:
@@ -231,11 +246,13 @@ std::variant<std::vector<std::uint8_t>, Breach> Worker::in_a_fresh_process(std::
   return verdict(fmt::format("left its process unable to run another case: {}", why), {});
 }
 
-CaseOutcome Worker::run(std::size_t subject, const Property* property, const Case& c) {
+CaseOutcome Worker::run(std::size_t subject, const Property* property, const Case& c,
+                        const std::optional<Loosened>& loosened) {
   open(subject);
   MessageWriter question;
   question.value(static_cast<std::uint64_t>(subject));
   question.text(property != nullptr ? std::string(property->name) : std::string{});
+  write(question, loosened);
   write(question, c);
   CaseOutcome outcome;
   auto answer = kernel_answer(subject, static_cast<std::uint32_t>(Question::run), question.bytes());
@@ -253,6 +270,25 @@ CaseOutcome Worker::run(std::size_t subject, const Property* property, const Cas
     outcome.breach = malformed(error);
   }
   return outcome;
+}
+
+void Worker::name_fault(std::size_t subject, const Property* property, const Case& c, Breach& breach) {
+  if (!breach.broke_device) {
+    return;
+  }
+  // The runs are the same, and everything is compared.
+  const Property* asked = property != nullptr && property->over_runs != nullptr ? property : nullptr;
+  const auto run_loose = [&](Given which) {
+    child_.reset();  // what ran before must not matter
+    return run(subject, asked, c, Loosened{which, *breach.broke_device});
+  };
+  try {
+    if (const auto name = fault_name(*breach.broke_device, asked == nullptr, run_loose)) {
+      breach.summary += "; " + *name;
+    }
+  } catch (const CannotRun&) {  // the breach stays, without a name
+  } catch (const BadInput&) {
+  }
 }
 
 ProofAnswer Worker::prove(std::size_t subject, const ProofQuestion& rows) {

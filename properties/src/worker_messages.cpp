@@ -116,6 +116,22 @@ Case read_case(MessageReader& from) {
   return c;
 }
 
+void write(MessageWriter& to, const std::optional<Loosened>& loosened) {
+  to.value(static_cast<std::uint32_t>(loosened.has_value()));
+  if (loosened) {
+    to.value(loosened->which);
+    to.value(loosened->flush);
+  }
+}
+
+std::optional<Loosened> read_loosened(MessageReader& from) {
+  if (from.value<std::uint32_t>() == 0) {
+    return std::nullopt;
+  }
+  const Given which = from.choice(Given::indices);
+  return Loosened{which, from.choice(Placement::start_flush)};
+}
+
 void write(MessageWriter& to, const CaseOutcome& outcome) {
   to.value(static_cast<std::uint32_t>(outcome.refused));
   to.value(static_cast<std::uint32_t>(outcome.exercised));

@@ -12,7 +12,7 @@ enum class Answer : std::uint32_t {
   done = 1,
   bad_input = 2,      // a text, to be thrown as BadInput
   cannot_run = 3,     // a text, to be thrown as CannotRun
-  broke_device = 4,   // a text: the device works no longer, after a kernel ran
+  broke_device = 4,   // a text: the device works no longer, after a kernel ran; and the placement of that run
   out_of_memory = 5,  // a text: the kernel's memory ran out
   broke_worker = 6    // a text: something else was thrown after a kernel ran
 };
@@ -25,6 +25,9 @@ std::vector<Subject> read_subjects(MessageReader& from);
 
 void write(MessageWriter& to, const Case& c);
 Case read_case(MessageReader& from);
+
+void write(MessageWriter& to, const std::optional<Loosened>& loosened);
+std::optional<Loosened> read_loosened(MessageReader& from);
 
 void write(MessageWriter& to, const CaseOutcome& outcome);
 CaseOutcome read_outcome(MessageReader& from);

@@ -27,7 +27,7 @@ class Service {
       } catch (const BadInput& error) {
         say(Answer::bad_input, error.what());
       } catch (const CannotRun& error) {
-        say(watched_calls() == calls ? Answer::cannot_run : Answer::broke_device, error.what());
+        watched_calls() == calls ? say(Answer::cannot_run, error.what()) : say_broken(error.what());
       } catch (const std::bad_alloc& error) {
         say(watched_calls() == calls ? Answer::cannot_run : Answer::out_of_memory, error.what());
       } catch (const std::exception& error) {
@@ -56,8 +56,11 @@ class Service {
       case Question::run: {
         const Opened& opened = open(from.value<std::uint64_t>());
         const std::string name = from.text();
+        const std::optional<Loosened> loosened = read_loosened(from);
         const Case c = read_case(from);
         from.end();
+        at_work_ = opened.arena.get();
+        at_work_->loosen(loosened);
         write(to, name.empty() ? opened.runner->run_whole(c) : opened.runner->run(property(name), c));
         return;
       }
@@ -108,11 +111,19 @@ class Service {
     send(answer, message.bytes());
   }
 
+  void say_broken(const std::string& text) {
+    MessageWriter message;
+    message.text(text);
+    message.value(at_work_ != nullptr ? at_work_->placement() : Placement::end_flush);
+    send(Answer::broke_device, message.bytes());
+  }
+
   ChildEnd& channel_;
   const LoadKernels& load_;
   std::vector<Subject> subjects_;
   std::map<std::pair<MemoryKind, std::string>, std::shared_ptr<Arena>> arenas_;
   std::map<std::uint64_t, Opened> opened_;
+  Arena* at_work_ = nullptr;  // that of the last case
 };
 
 // When the machine's memory runs out, the system ends this process first.

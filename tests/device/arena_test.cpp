@@ -190,6 +190,63 @@ TEST_F(ArenaTest, an_over_read_by_one_faults_in_the_placement_at_its_end) {
   EXPECT_EQ(signal_of_read(-1, Placement::start_flush, true), SIGSEGV);
 }
 
+// What an over-read by one at a given end does while one buffer lies loose at one end: only that one returns.
+TEST_F(ArenaTest, an_over_read_returns_where_its_buffer_lies_loose_at_its_end_and_nowhere_else) {
+  const std::int64_t ends[] = {shape_of(1728, 2).input_bytes(), shape_of(1728, 2).indices_bytes()};
+  for (const Given loose : {Given::input, Given::indices}) {
+    for (const Placement flush : {Placement::end_flush, Placement::start_flush}) {
+      arena.loosen(Loosened{loose, flush});
+      for (const Given read : {Given::input, Given::indices}) {
+        for (const Placement placement : {Placement::end_flush, Placement::start_flush}) {
+          const std::int64_t at = placement == Placement::start_flush ? -1 : ends[read == Given::indices ? 1 : 0];
+          EXPECT_EQ(signal_of_read(at, placement, read == Given::indices), read == loose && placement == flush ? 0 : SIGSEGV)
+              << static_cast<int>(loose) << static_cast<int>(flush) << static_cast<int>(read) << static_cast<int>(placement);
+        }
+      }
+    }
+  }
+  arena.loosen(std::nullopt);
+  EXPECT_EQ(signal_of_read(ends[1], Placement::end_flush, true), SIGSEGV);
+}
+
+// Else what goes away at one end could have been at the other.
+TEST_F(ArenaTest, the_end_that_is_not_loose_is_no_looser_than_before) {
+  const std::int64_t end = shape_of(1728, 2).indices_bytes();
+  const std::int64_t memory = (1 << 20) - 4096;
+  arena.loosen(Loosened{Given::indices, Placement::end_flush});
+  EXPECT_EQ(signal_of_read(end + memory, Placement::end_flush, true), 0);
+  EXPECT_EQ(signal_of_read(-4096, Placement::end_flush, true), 0);
+  EXPECT_EQ(signal_of_read(-4097, Placement::end_flush, true), SIGSEGV);
+  arena.loosen(Loosened{Given::indices, Placement::start_flush});
+  EXPECT_EQ(signal_of_read(-memory, Placement::start_flush, true), 0);
+  EXPECT_EQ(signal_of_read(end + 4095, Placement::start_flush, true), 0);
+  EXPECT_EQ(signal_of_read(end + 4096, Placement::start_flush, true), SIGSEGV);
+}
+
+TEST_F(ArenaTest, memory_beside_a_loose_buffer_is_poison_that_is_seen) {
+  for (const Placement flush : {Placement::end_flush, Placement::start_flush}) {
+    arena.loosen(Loosened{Given::input, flush});
+    const std::int64_t at = flush == Placement::end_flush ? shape_of().input_bytes() + 70'000 : -70'000;
+    const Observation seen = run(
+        [&](const kvproof_store_call& call) {
+          EXPECT_EQ(reinterpret_cast<std::uintptr_t>(call.input) % 16, 0U);
+          auto* byte = static_cast<volatile std::uint8_t*>(const_cast<void*>(call.input)) + at;
+          *byte = static_cast<std::uint8_t>(*byte ^ 0xFF);
+        },
+        {7, false}, flush);
+    EXPECT_EQ(arena.placement(), flush);
+    EXPECT_TRUE(std::equal(input.begin(), input.end(), seen.input.data()));
+    std::vector<std::int64_t> changed;
+    for (std::int64_t i = -seen.input.before; i < seen.input.size() + seen.input.after; ++i) {
+      const bool inside = i >= 0 && i < seen.input.size();
+      if (!inside && seen.input.data()[i] != poison_byte(input_poison(seen.poison), i)) {
+        changed.push_back(i);
+      }
+    }
+    EXPECT_EQ(changed, std::vector<std::int64_t>{at});
+  }
+}
+
 // A wrong row stride or page size goes further than a page of memory.
 TEST_F(ArenaTest, far_over_reads_fault_in_either_placement) {
   for (const bool of_indices : {false, true}) {

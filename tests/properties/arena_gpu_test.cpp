@@ -255,27 +255,42 @@ TEST(GpuOverReads, fault_at_the_edge_and_not_before_it) {
   EXPECT_EQ(status_of_probe("first"), 0);
   EXPECT_EQ(status_of_probe("before-start"), 7);
   EXPECT_EQ(status_of_probe("past-guards"), 7);
+  EXPECT_EQ(status_of_probe("far-past-end"), 7);
+}
+
+TEST(GpuOverReads, return_where_their_buffer_lies_loose) {
+  EXPECT_EQ(status_of_probe("past-end-with-loose-input"), 0);
+  EXPECT_EQ(status_of_probe("past-end-with-loose-indices"), 7);
+  EXPECT_EQ(status_of_probe("before-start-with-loose-input"), 0);
+  EXPECT_EQ(status_of_probe("before-start-with-loose-indices"), 7);
 }
 
 // 0: nothing happened; 7: the device faulted.
 int probe(const std::string& what) {
   const Case c = case_of(Layout::flashmla, 2, 64, 37440, {3, 4});
-  const bool start = what == "first" || what == "before-start";
-  Altered altered{
-      strict(Layout::flashmla), [&](const kvproof_store_call& call) {
-        const auto* input = static_cast<const std::uint8_t*>(call.input);
-        const std::int64_t size = c.shape.input_bytes();
-        const std::int64_t at = what == "last" ? size - 1 : what == "past-end" ? size : start && what == "first" ? 0 : -1;
-        if (what == "past-guards") {
-          poke(pool_of(call) - 9 * gib, 1, call.stream);
-        } else {
-          peek(input + at, call.stream);
-        }
-      }};
+  const std::string place = what.substr(0, what.find("-with"));
+  const bool start = place == "first" || place == "before-start";
+  const Placement placement = start ? Placement::start_flush : Placement::end_flush;
+  Altered altered{strict(Layout::flashmla), [&](const kvproof_store_call& call) {
+                    const auto* input = static_cast<const std::uint8_t*>(call.input);
+                    const std::int64_t size = c.shape.input_bytes();
+                    const std::int64_t at = place == "last"           ? size - 1
+                                            : place == "past-end"     ? size
+                                            : place == "far-past-end" ? size + gib
+                                            : place == "first"        ? 0
+                                                                      : -1;
+                    if (place == "past-guards") {
+                      poke(pool_of(call) - 9 * gib, 1, call.stream);
+                    } else {
+                      peek(input + at, call.stream);
+                    }
+                  }};
   try {
     Arena arena(cuda_memory());
-    arena.run_in_place(subject_of(altered), c.shape, c.input, index_bytes_of(c), Poison{1, false},
-                       start ? Placement::start_flush : Placement::end_flush);
+    if (place != what) {
+      arena.loosen(Loosened{what.ends_with("loose-input") ? Given::input : Given::indices, placement});
+    }
+    arena.run_in_place(subject_of(altered), c.shape, c.input, index_bytes_of(c), Poison{1, false}, placement);
   } catch (const std::exception&) {
     return 7;
   }

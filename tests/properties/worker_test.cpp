@@ -160,6 +160,58 @@ std::int32_t breaks_its_device_later(void* state, const kvproof_store_call* call
   return planted::right(state, call, message);
 }
 
+// A byte that a kernel reads or writes beside what it is given, as far from the end, or from the start, as `away` says.
+struct Touch {
+  Given which;
+  bool past_end;
+  std::int64_t away;
+  bool write = false;
+};
+
+constexpr Touch past_indices{Given::indices, true, 15};
+constexpr Touch before_indices{Given::indices, false, 1};
+constexpr Touch past_input{Given::input, true, 15};
+constexpr Touch before_input{Given::input, false, 1};
+constexpr Touch writes_past_input{Given::input, true, 15, true};
+constexpr Touch far_past_indices{Given::indices, true, std::int64_t{1} << 30};
+
+bool readable(const volatile std::uint8_t* at) {
+  int ends[2];
+  if (pipe(ends) != 0) {
+    std::abort();
+  }
+  const bool read = write(ends[1], const_cast<const std::uint8_t*>(at), 1) == 1;
+  close(ends[0]);
+  close(ends[1]);
+  return read;
+}
+
+// A device that breaks where a touch faults, and tells no address: host memory, which is lost with its descriptors.
+template <Touch... touches>
+std::int32_t breaks_where_it_touches(void* state, const kvproof_store_call* call, const char** message) {
+  StoreShape shape;
+  shape.layout = static_cast<Layout>(call->layout);
+  shape.input_type = static_cast<ElementType>(call->input_type);
+  shape.index_type = static_cast<IndexType>(call->index_type);
+  shape.tokens = call->tokens;
+  shape.row_stride = call->input_row_stride;
+  const auto touch = [&](const Touch& one) {
+    const bool input = one.which == Given::input;
+    auto* begin = static_cast<std::uint8_t*>(const_cast<void*>(input ? call->input : call->index));
+    volatile std::uint8_t* at =
+        one.past_end ? begin + (input ? shape.input_bytes() : shape.indices_bytes()) + one.away : begin - one.away;
+    if (!readable(at)) {
+      close_range(3, 99, 0);
+    } else if (one.write) {
+      *at = static_cast<std::uint8_t>(*at ^ 0xFF);
+    }
+  };
+  if (call->tokens > 0) {
+    (touch(touches), ...);
+  }
+  return planted::right(state, call, message);
+}
+
 std::vector<Subject> load(const KernelSource& source) {
   if (source.file == "missing") {
     throw BadInput("missing: no such file");
@@ -190,6 +242,14 @@ std::vector<Subject> load(const KernelSource& source) {
                                     {"crashes_later", crashes_later},
                                     {"leaves_its_group", leaves_its_group},
                                     {"forks_and_takes_memory", forks_and_takes_memory},
+                                    {"past_indices", breaks_where_it_touches<past_indices>},
+                                    {"before_indices", breaks_where_it_touches<before_indices>},
+                                    {"past_input", breaks_where_it_touches<past_input>},
+                                    {"before_input", breaks_where_it_touches<before_input>},
+                                    {"writes_past_input", breaks_where_it_touches<writes_past_input>},
+                                    {"both_ends_of_input", breaks_where_it_touches<before_input, past_input>},
+                                    {"past_both", breaks_where_it_touches<past_input, past_indices>},
+                                    {"far_past_indices", breaks_where_it_touches<far_past_indices>},
                                     {"refuses_all", planted::refuses_all}}) {
     Subject subject = planted::subject(Layout::flashmla, store);
     subject.name = name;
@@ -318,6 +378,70 @@ TEST_F(WorkerTest, AProcessThatAKernelHasSpoiltIsItsVerdictAndTheNextCaseRuns) {
   const CaseOutcome other = run(*one, "breaks_its_device", 1);
   EXPECT_FALSE(other.breach) << other.breach->summary;
   EXPECT_GT(other.bytes, 0);
+}
+
+TEST_F(WorkerTest, ABrokenDeviceIsNamedByTheBufferThatMustBeLoose) {
+  const auto one = worker();
+  for (const auto& [kernel, words] : std::vector<std::pair<std::string, std::string>>{
+           {"past_indices", "; it reads past the end of the indices: with memory there the same run breaks nothing"},
+           {"before_indices", "; it reads before the start of the indices: with memory there the same run breaks nothing"},
+           {"past_input", "; it reads past the end of the input: with memory there the same run breaks nothing"},
+           {"before_input", "; it reads before the start of the input: with memory there the same run breaks nothing"},
+           {"writes_past_input", "; it writes past the end of the input: with memory there the same run breaks nothing"},
+           {"both_ends_of_input",
+            "; it reads or writes past the end of the input: with memory there the same run breaks nothing"},
+           {"past_both", ""},
+           {"far_past_indices", ""},
+           {"closes_descriptors", ""}}) {
+    const std::size_t at = position(*one, kernel);
+    const auto runner = run_in_child(one, at);
+    const Case c = small_case(4);
+    CaseOutcome outcome = runner->run_whole(c);
+    ASSERT_TRUE(outcome.breach) << kernel;
+    const std::string unnamed = outcome.breach->summary;
+    EXPECT_EQ(unnamed.find("the kernel broke the device: host memory: "), 0U) << unnamed;
+    const int starts = one->starts();
+    runner->name_fault(nullptr, c, *outcome.breach);
+    EXPECT_EQ(outcome.breach->summary, unnamed + words) << kernel;
+    EXPECT_EQ(one->starts(), starts + 2) << kernel;
+    // Nothing lies loose any more.
+    outcome = runner->run_whole(c);
+    ASSERT_TRUE(outcome.breach) << kernel;
+    EXPECT_EQ(outcome.breach->summary, unnamed);
+  }
+  // Any other breach stays as it is.
+  for (const std::string kernel : {"writes_past_three_tokens", "throws"}) {
+    CaseOutcome outcome = run(*one, kernel);
+    const std::string before = outcome.breach.value().summary;
+    const int starts = one->starts();
+    one->name_fault(position(*one, kernel), nullptr, small_case(4), *outcome.breach);
+    EXPECT_EQ(outcome.breach->summary, before);
+    EXPECT_EQ(one->starts(), starts);
+  }
+}
+
+TEST_F(WorkerTest, ABrokenDeviceIsNamedOnceForAFailureAndReplays) {
+  const auto one = worker();
+  const std::size_t at = position(*one, "past_indices");
+  const auto runner = run_in_child(one, at);
+  CheckOptions options;
+  options.seed = 3;
+  options.cases = 25;
+  options.shrink_budget = std::chrono::duration<double>(0.5);
+  options.save = std::filesystem::temp_directory_path() / ("kvproof-worker-test-" + std::to_string(getpid()));
+  for (const auto& [property, words] :
+       {std::pair<const Property*, std::string>{&values_exact(), "; it reads past the end of the indices: "},
+        {&repeated_runs_agree(), "; it reads or writes past the end of the indices: "}}) {
+    const PropertyResult result =
+        check_property(*runner, one->subjects()[at], *property, options, [](const PropertyResult&) {});
+    ASSERT_FALSE(result.holds()) << property->name;
+    const std::string& summary = result.failure->breach.summary;
+    EXPECT_EQ(summary.find("the kernel broke the device: "), 0U) << summary;
+    EXPECT_EQ(summary.find("; it "), summary.find(words)) << summary;
+    EXPECT_NE(summary.find(words), std::string::npos) << summary;
+    EXPECT_EQ(read_cases(result.failure->file).cases.size(), 1U);
+  }
+  std::filesystem::remove_all(options.save);
 }
 
 TEST_F(WorkerTest, ACrashBetweenTwoCasesIsACrash) {

@@ -79,6 +79,11 @@ class Arena {
                            const Launch& launch = {});
   bool runs_in_place() const;
 
+  // In all further runs, input or indices lie loose where `loosened` says so.
+  void loosen(const std::optional<Loosened>& loosened) { loosened_ = loosened; }
+  // That of the last run, which the device may have broken in.
+  Placement placement() const { return placement_; }
+
   // Copies all that a run in place has left to the host.
   void collect(Observation& seen);
   // Copies its pool, without the guards. Throws CannotRun when it is known by its touched pages and exceeds `most_expanded`.
@@ -100,6 +105,8 @@ class Arena {
 
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<Ground> ground_;
+  std::optional<Loosened> loosened_;
+  Placement placement_ = Placement::end_flush;
   std::string note_;
 };
 

@@ -13,8 +13,20 @@ namespace kvproof {
 // Where input and indices lie in their own memory. Before the one and behind the other is memory that nobody can read: an
 // over-read of a single byte faults, in one of the two placements at each end.
 enum class Placement : std::uint32_t {
-  end_flush,   // the end is at the edge; the start stays aligned to 16 bytes, so that up to 15 bytes of guard may follow
-  start_flush  // the start is at the edge
+  end_flush,    // the end is at the edge; the start stays aligned to 16 bytes, so that up to 15 bytes of guard may follow
+  start_flush,  // the start is at the edge
+  // No edge where the flush one has it, to tell what faulted there: an over-read finds poison. The other side is no looser.
+  end_loose,
+  start_loose
+};
+
+// What a kernel is given to read.
+enum class Given : std::uint32_t { input, indices };
+
+// One buffer that lies loose, at one end: in runs of that placement.
+struct Loosened {
+  Given which = Given::input;
+  Placement flush = Placement::end_flush;
 };
 
 // A buffer with the guards beside it, copied to the host. Offsets count from the buffer's first byte: those of the guard

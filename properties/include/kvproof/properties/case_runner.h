@@ -37,6 +37,10 @@ class CaseRunner {
   // Runs `c` and compares everything: every byte must be right, whatever property it belongs to.
   virtual CaseOutcome run_whole(const Case& c) = 0;
 
+  // A broken device does not say where: adds what further runs of `c` tell to the breach of it that `run` gave, or run_whole
+  // where `property` is null. For the breach that is told, not for each on the way to it: every run may cost a process.
+  virtual void name_fault(const Property* /*property*/, const Case& /*c*/, Breach& /*breach*/) {}
+
   // Rows of a proof's domain. What the kernel throws, and what ends its process, is a failure. Throws CannotRun when the
   // device breaks.
   virtual ProofAnswer prove(const ProofQuestion& question) = 0;

@@ -20,6 +20,7 @@ struct Breach {
   std::vector<WrongByte> wrong;     // the bytes behind them, where the judge found them
   bool hung = false;                // it ended because its time was over
   bool ended = false;               // the kernel did not come back from the call as it should, whatever was asked of it
+  std::optional<Placement> broke_device = std::nullopt;  // that of the run in which the device broke, if it did
 };
 
 struct Property {

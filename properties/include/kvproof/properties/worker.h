@@ -45,7 +45,11 @@ class Worker {
   std::string device(std::size_t subject);
 
   // As CaseRunner::run, of subject `subject`; without a property, as run_whole.
-  CaseOutcome run(std::size_t subject, const Property* property, const Case& c);
+  CaseOutcome run(std::size_t subject, const Property* property, const Case& c,
+                  const std::optional<Loosened>& loosened = {});
+
+  // As CaseRunner::name_fault.
+  void name_fault(std::size_t subject, const Property* property, const Case& c, Breach& breach);
 
   // As CaseRunner::prove.
   ProofAnswer prove(std::size_t subject, const ProofQuestion& question);
