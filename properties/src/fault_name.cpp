@@ -14,12 +14,12 @@ Area beside(Given which, Placement broke) {
   return broke == Placement::end_flush ? Area::guard_after_indices : Area::guard_before_indices;
 }
 
-// Whether the run that broke came through. Another placement's run may break at the buffer's other end.
+// Whether the run that broke came through. The one after it, which is start flush, may break at the buffer's other end.
 bool came_through(const CaseOutcome& outcome, Placement broke) {
   if (!outcome.breach || !outcome.breach->ended) {
     return true;
   }
-  return outcome.breach->broke_device && outcome.breach->broke_device != broke;
+  return broke == Placement::end_flush && outcome.breach->broke_device == Placement::start_flush;
 }
 
 const char* access_of(const CaseOutcome& outcome, bool whole, Area area) {

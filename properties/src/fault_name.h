@@ -12,8 +12,8 @@ namespace kvproof {
 // Runs the case anew while one buffer lies loose in runs of the placement under which the device broke.
 using RunLoose = std::function<CaseOutcome(Given which)>;
 
-// "it reads past the end of the indices: with memory there the same run breaks nothing". Nothing where the device breaks
-// whichever buffer lies loose, or with none of them loose again. `whole`: the runs compare the memory beside the buffers.
+// "it reads past the end of the indices: with memory there the same run breaks nothing". Nothing where the run breaks the
+// device whichever buffer lies loose, or with neither. `whole`: the runs compare the memory beside the buffers.
 std::optional<std::string> fault_name(Placement broke, bool whole, const RunLoose& run);
 
 }  // namespace kvproof
