@@ -289,6 +289,33 @@ TEST_F(ArenaTest, input_stays_aligned_and_what_follows_it_is_guard) {
   }
 }
 
+TEST(Arenas, plain_guards_are_wider_where_a_buffer_lies_loose) {
+  ArenaOptions options;
+  options.reach = 0;
+  Arena plain(host_memory(), options);
+  ASSERT_EQ(plain.reach(), 0);
+  Store writes_far = [](const kvproof_store_call& call) {
+    auto* beyond = static_cast<std::uint8_t*>(const_cast<void*>(call.index)) + shape_of().indices_bytes() + 500'000;
+    *beyond = static_cast<std::uint8_t>(*beyond ^ 0xFF);
+  };
+  Subject subject;
+  subject.store = call_function;
+  subject.state = &writes_far;
+  const StoreShape shape = shape_of();
+  const std::vector<std::uint8_t> input(static_cast<std::size_t>(shape.input_bytes()), 3);
+  const std::vector<std::uint8_t> indices(static_cast<std::size_t>(shape.indices_bytes()), 1);
+  plain.loosen(Loosened{Given::indices, Placement::end_flush});
+  const Observation seen = plain.run(subject, shape, input, indices, {7, false}, Placement::end_flush);
+  EXPECT_EQ(seen.indices.after, 1 << 20);
+  EXPECT_EQ(seen.indices.before, seen.input.before);
+  EXPECT_EQ(seen.input.after, seen.input.before);
+  EXPECT_TRUE(std::equal(indices.begin(), indices.end(), seen.indices.data()));
+  for (std::int64_t i = seen.indices.size(); i < seen.indices.size() + seen.indices.after; ++i) {
+    const bool written = i == seen.indices.size() + 500'000;
+    ASSERT_EQ(seen.indices.data()[i] != poison_byte(indices_poison(seen.poison), i), written) << i;
+  }
+}
+
 #if !defined(__SANITIZE_ADDRESS__)
 TEST(Arenas, few_addresses_make_the_guards_shorter_and_are_told) {
   const pid_t child = fork();
