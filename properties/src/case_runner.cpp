@@ -59,6 +59,13 @@ class Here final : public CaseRunner {
     return std::string(thrown.out_of_memory ? "the kernel ran out of memory: " : "the kernel threw: ") + thrown.what();
   }
 
+  static Breach ended(std::string summary) {
+    Breach breach;
+    breach.summary = std::move(summary);
+    breach.ended = true;
+    return breach;
+  }
+
   template <class Broken>
   CaseOutcome compare(const Case& c, Broken broken) {
     return guarded([&](CaseOutcome& outcome) {
@@ -70,7 +77,7 @@ class Here final : public CaseRunner {
       outcome.explained = trial.explained();
       outcome.explained_example = explained_example(trial);
       if (const auto wrong = misbehaviour(trial)) {
-        outcome.breach = Breach{*wrong, {}, {}, true};
+        outcome.breach = ended(*wrong);
       } else {
         outcome.breach = broken(trial, outcome);
       }
@@ -83,7 +90,7 @@ class Here final : public CaseRunner {
       try {
         so_far.breach = property.over_runs(rig);
       } catch (const Misbehaved& wrong) {
-        so_far.breach = Breach{wrong.what(), {}, {}};
+        so_far.breach = ended(wrong.what());
       }
     });
     outcome.refused = rig.counts().refused;
@@ -101,7 +108,7 @@ class Here final : public CaseRunner {
     try {
       work(outcome);
     } catch (const KernelThrew& thrown) {
-      outcome.breach = Breach{in_words(thrown), {}, {}};
+      outcome.breach = ended(in_words(thrown));
     }
     return outcome;
   }

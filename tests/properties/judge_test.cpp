@@ -202,7 +202,7 @@ TEST(Judge, ARowGoneAstrayIsKnownByItsBytes) {
   // The row of the skipped token, far before the pool and in a slot that is nobody's.
   seen.far.mirror = std::int64_t{64} << 20;
   for (int i = 0; i < 576; ++i) {
-    seen.far.changed.push_back({-100'000 + i, false, 0, row.data[i]});
+    seen.far.changed.push_back({-100'000 + i, false, static_cast<std::uint8_t>(~row.data[i]), row.data[i]});  // it changed
     ++seen.far.changed_bytes;
     seen.pool.bytes[static_cast<std::size_t>(seen.pool.before + 576 + i)] = row.data[i];
   }

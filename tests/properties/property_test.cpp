@@ -181,6 +181,8 @@ TEST_F(PropertyTest, AFailingKernelIsAFailure) {
   const PropertyResult result = check(planted::subject(Layout::indexer, planted::fails_always), values_exact());
   ASSERT_FALSE(result.holds());
   EXPECT_EQ(result.failure->breach.summary, "the kernel failed: out of luck");
+  EXPECT_TRUE(result.failure->breach.ended);
+  EXPECT_FALSE(result.hung());
 }
 
 TEST_F(PropertyTest, TheSameSeedGivesTheSameCases) {
