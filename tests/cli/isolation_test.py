@@ -163,32 +163,26 @@ class Isolation(unittest.TestCase):
         self.assertGreater(hold, 0)
         self.assertGreater(runs, hold)
 
+    def a_signal_ends_all(self, number, kernel, processes):
+        process = self.start("check", "--kernel", f"{plugin('misbehaving')}:{kernel}", "--case-timeout", "60s")
+        end = time.monotonic() + 20
+        while len(processes_with(self.tag)) < processes:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+        process.send_signal(number)
+        process.communicate(timeout=10)
+        self.assertEqual(process.returncode, -number)
+        self.nothing_is_left()
+
     def test_signals_end_the_children_too(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             with self.subTest(number):
-                process = self.start("check", "--kernel", plugin("misbehaving") + ":loops", "--case-timeout", "60s")
-                end = time.monotonic() + 20
-                while len(processes_with(self.tag)) < 2:
-                    self.assertLess(time.monotonic(), end)
-                    time.sleep(0.01)
-                process.send_signal(number)
-                process.communicate(timeout=10)
-                self.assertEqual(process.returncode, -number)
-                self.nothing_is_left()
+                self.a_signal_ends_all(number, "loops", 2)
 
     def test_what_a_kernel_left_behind_ends_with_the_command(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number):
-                process = self.start("check", "--kernel", plugin("misbehaving") + ":leaves-a-process-and-loops",
-                                     "--case-timeout", "60s")
-                end = time.monotonic() + 20
-                while len(processes_with(self.tag)) < 3:
-                    self.assertLess(time.monotonic(), end)
-                    time.sleep(0.01)
-                process.send_signal(number)
-                process.communicate(timeout=10)
-                self.assertEqual(process.returncode, -number)
-                self.nothing_is_left()
+                self.a_signal_ends_all(number, "leaves-a-process-and-loops", 3)
 
     def test_without_isolation_a_crash_ends_the_command(self):
         self.run_it("check", "--kernel", plugin("misbehaving") + ":writes-null", "--cases", "60", "--isolation", "none",
