@@ -155,18 +155,16 @@ void KernelChoice::check() const {
 std::vector<ChosenKernel> KernelChoice::choose(const std::vector<Subject>& all) const {
   std::vector<ChosenKernel> kernels = numbered(all);
   if (const NamedKernel chosen = named_kernel(kernel); !chosen.name.empty()) {
-    std::set<std::size_t> named;
-    std::istringstream names(chosen.name);
-    for (std::string name; std::getline(names, name, ',');) {
-      std::vector<ChosenKernel> one = kernels;
+    std::set<std::string> names;
+    std::istringstream text(chosen.name);
+    for (std::string name; std::getline(text, name, ',');) {
+      std::vector<ChosenKernel> of_this_name = kernels;
       keep(
-          one, "--kernel", name, [&](const Subject& subject) { return subject.name == name; },
+          of_this_name, "--kernel", name, [&](const Subject& subject) { return subject.name == name; },
           [](const Subject& subject) { return subject.name; });
-      for (const ChosenKernel& kept : one) {
-        named.insert(kept.position);
-      }
+      names.insert(name);
     }
-    std::erase_if(kernels, [&](const ChosenKernel& one) { return !named.contains(one.position); });
+    std::erase_if(kernels, [&](const ChosenKernel& one) { return !names.contains(one.subject.name); });
   }
   if (!layout.empty()) {
     const Layout wanted = *named<Layout>(layout);

@@ -27,7 +27,7 @@ std::vector<pid_t> started_by(pid_t process) {
 }
 
 // Cheap, but pages that a fork left shared count whole.
-std::int64_t unshared_pages(pid_t process) {
+std::int64_t unshared_bytes(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/statm", process));
   std::int64_t size = 0;
   std::int64_t resident = 0;
@@ -36,7 +36,7 @@ std::int64_t unshared_pages(pid_t process) {
   return (resident - shared) * sysconf(_SC_PAGESIZE);
 }
 
-std::int64_t part_of_pages(pid_t process) {
+std::int64_t bytes_in_part(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/smaps_rollup", process));
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("Pss_Anon:")) {
@@ -49,13 +49,13 @@ std::int64_t part_of_pages(pid_t process) {
 std::int64_t memory_of_those(const std::vector<pid_t>& processes) {
   std::int64_t bytes = 0;
   for (const pid_t process : processes) {
-    bytes += part_of_pages(process) + memory_of_those(started_by(process));
+    bytes += bytes_in_part(process) + memory_of_those(started_by(process));
   }
   return bytes;
 }
 
 }  // namespace
 
-std::int64_t own_memory_of(pid_t process) { return unshared_pages(process) + memory_of_those(started_by(process)); }
+std::int64_t own_memory_of(pid_t process) { return unshared_bytes(process) + memory_of_those(started_by(process)); }
 
 }  // namespace kvproof

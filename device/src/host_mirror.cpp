@@ -76,20 +76,17 @@ void HostMirror::changed(const std::uint8_t* from, const std::uint8_t* to, const
       // The first address in the guard that the page is seen at.
       const std::int64_t first = ((page - (from - anchor)) % size_ + size_) % size_;
       const std::int64_t last = first + (to - from - 1 - first) / size_ * size_;
-      at_page = (from - base) + (before ? last : first);
-      if (lookups++ < most_lookups) {
-        std::int64_t seen = 0;
-        for (std::int64_t i = first; i < to - from; i += size_) {
-          if (map.present(from + i)) {
-            ++seen;
-            at_page = (from - base) + i;
-          }
-        }
-        exact = seen == 1;
-        if (!exact) {
-          at_page = (from - base) + (before ? last : first);
+      std::int64_t seen_at = 0;
+      std::int64_t seen = 0;
+      for (std::int64_t i = first; lookups < most_lookups && i < to - from; i += size_) {
+        if (map.present(from + i)) {
+          ++seen;
+          seen_at = i;
         }
       }
+      ++lookups;
+      exact = seen == 1;
+      at_page = (from - base) + (exact ? seen_at : (before ? last : first));
     };
     const auto put = [&](std::int64_t at, std::uint8_t was, std::uint8_t is) {
       locate();
