@@ -1,7 +1,7 @@
 // A store call as the planted kernels take it: plain data for host and device.
 #pragma once
 
-#include "kvproof/kernel.h"
+#include "kvproof/device/store_call.h"
 #include "kvproof/reference/store.h"
 
 namespace kvproof::planted {
@@ -19,15 +19,7 @@ struct Call {
 
 inline Call call_of(const kvproof_store_call& from, const Dialect& dialect, std::int64_t launch) {
   Call call{};
-  call.shape.layout = static_cast<Layout>(from.layout);
-  call.shape.input_type = static_cast<ElementType>(from.input_type);
-  call.shape.index_type = static_cast<IndexType>(from.index_type);
-  call.shape.fp8 = static_cast<Fp8>(from.fp8_type);
-  call.shape.tokens = from.tokens;
-  call.shape.row_stride = from.input_row_stride;
-  call.shape.pages = from.pages;
-  call.shape.page_size = from.page_size;
-  call.shape.page_stride = from.page_stride;
+  call.shape = shape_of(from);
   call.dialect = dialect;
   call.input = static_cast<const std::uint8_t*>(from.input);
   call.indices = static_cast<const std::uint8_t*>(from.index);

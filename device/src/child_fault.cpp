@@ -15,7 +15,7 @@
 #include <cxxabi.h>
 #endif
 
-#include "kvproof/reference/call.h"
+#include "kvproof/device/store_call.h"
 
 namespace kvproof {
 namespace {
@@ -39,14 +39,10 @@ AddressRange range_of(const void* pointer, std::int64_t bytes) {
 class Running {
  public:
   explicit Running(const kvproof_store_call& call) {
-    StoreShape shape;
-    shape.layout = static_cast<Layout>(call.layout);
-    shape.input_type = static_cast<ElementType>(call.input_type);
-    shape.tokens = call.tokens;
-    shape.row_stride = call.input_row_stride;
-    at_hand.pool = range_of(call.cache, call.pages * call.page_stride);
+    const StoreShape shape = shape_of(call);
+    at_hand.pool = range_of(call.cache, shape.pool_bytes());
     at_hand.input = range_of(call.input, shape.input_bytes());
-    at_hand.indices = range_of(call.index, call.tokens * index_bytes(static_cast<IndexType>(call.index_type)));
+    at_hand.indices = range_of(call.index, shape.indices_bytes());
     at_hand.in_kernel = 1;
     calls.fetch_add(1, std::memory_order_relaxed);
   }

@@ -1,5 +1,6 @@
 // A catalogue of planted defects that is wrong twice: a right kernel that is said to be planted, and a wrong one that is
 // not.
+#include "kvproof/device/store_call.h"
 #include "kvproof/planted.h"
 #include "kvproof/reference/dialects.h"
 #include "kvproof/reference/store.h"
@@ -9,14 +10,7 @@ namespace {
 using namespace kvproof;
 
 std::int32_t store_right(void*, const kvproof_store_call* call, const char**) {
-  StoreShape s;
-  s.layout = Layout::indexer;
-  s.index_type = static_cast<IndexType>(call->index_type);
-  s.tokens = call->tokens;
-  s.row_stride = call->input_row_stride;
-  s.pages = call->pages;
-  s.page_size = call->page_size;
-  s.page_stride = call->page_stride;
+  const StoreShape s = shape_of(*call);
   auto* pool = static_cast<std::uint8_t*>(call->cache);
   store(s, find_dialect("strict", Layout::indexer)->dialect, static_cast<const std::uint8_t*>(call->input),
         static_cast<const std::uint8_t*>(call->index),

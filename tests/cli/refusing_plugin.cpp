@@ -2,7 +2,7 @@
 #include <array>
 #include <cstddef>
 
-#include "kvproof/kernel.h"
+#include "kvproof/device/store_call.h"
 #include "kvproof/reference/dialects.h"
 #include "kvproof/reference/store.h"
 
@@ -54,16 +54,7 @@ constexpr std::array refusals{
 };
 
 std::int32_t store_or_refuse(void* state, const kvproof_store_call* call, const char** message) {
-  StoreShape s;
-  s.layout = static_cast<Layout>(call->layout);
-  s.input_type = static_cast<ElementType>(call->input_type);
-  s.index_type = static_cast<IndexType>(call->index_type);
-  s.fp8 = static_cast<Fp8>(call->fp8_type);
-  s.tokens = call->tokens;
-  s.row_stride = call->input_row_stride;
-  s.pages = call->pages;
-  s.page_size = call->page_size;
-  s.page_stride = call->page_stride;
+  const StoreShape s = shape_of(*call);
   const auto* index = static_cast<const std::uint8_t*>(call->index);
   const auto& refusal = *static_cast<const Refusal*>(state);
   if (refusal.refuses(s, index)) {

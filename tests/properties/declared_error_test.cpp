@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "kvproof/device/store_call.h"
 #include "kvproof/properties/case_runner.h"
 #include "kvproof/properties/check.h"
 #include "kvproof/reference/dialects.h"
@@ -49,16 +50,7 @@ void encode(const StoreShape& s, const std::uint8_t* row, const Fault& fault, Ro
 
 std::int32_t store_with_fault(void* state, const kvproof_store_call* call, const char**) {
   const Fault& fault = *static_cast<const Fault*>(state);
-  StoreShape s;
-  s.layout = Layout::indexer;
-  s.input_type = static_cast<ElementType>(call->input_type);
-  s.index_type = static_cast<IndexType>(call->index_type);
-  s.fp8 = static_cast<Fp8>(call->fp8_type);
-  s.tokens = call->tokens;
-  s.row_stride = call->input_row_stride;
-  s.pages = call->pages;
-  s.page_size = call->page_size;
-  s.page_stride = call->page_stride;
+  const StoreShape s = shape_of(*call);
   auto* pool = static_cast<std::uint8_t*>(call->cache);
   const auto store = [&](std::int64_t token, int first) {
     const auto* indices = static_cast<const std::uint8_t*>(call->index);

@@ -1,24 +1,11 @@
 #include "planted.h"
 
+#include "kvproof/device/store_call.h"
 #include "kvproof/reference/dialects.h"
 #include "kvproof/reference/model.h"
 
 namespace kvproof::planted {
 namespace {
-
-StoreShape shape_of(const kvproof_store_call& call) {
-  StoreShape s;
-  s.layout = static_cast<Layout>(call.layout);
-  s.input_type = static_cast<ElementType>(call.input_type);
-  s.index_type = static_cast<IndexType>(call.index_type);
-  s.fp8 = static_cast<Fp8>(call.fp8_type);
-  s.tokens = call.tokens;
-  s.row_stride = call.input_row_stride;
-  s.pages = call.pages;
-  s.page_size = call.page_size;
-  s.page_stride = call.page_stride;
-  return s;
-}
 
 const Dialect& strict(Layout layout) { return find_dialect("strict", layout)->dialect; }
 

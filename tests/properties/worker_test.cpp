@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "kvproof/device/error.h"
+#include "kvproof/device/store_call.h"
 #include "kvproof/properties/case_file.h"
 #include "kvproof/properties/check.h"
 #include "planted.h"
@@ -189,12 +190,7 @@ bool readable(const volatile std::uint8_t* at) {
 // A device that breaks where a touch faults, and tells no address: host memory, which is lost with its descriptors.
 template <Touch... touches>
 std::int32_t breaks_where_it_touches(void* state, const kvproof_store_call* call, const char** message) {
-  StoreShape shape;
-  shape.layout = static_cast<Layout>(call->layout);
-  shape.input_type = static_cast<ElementType>(call->input_type);
-  shape.index_type = static_cast<IndexType>(call->index_type);
-  shape.tokens = call->tokens;
-  shape.row_stride = call->input_row_stride;
+  const StoreShape shape = shape_of(*call);
   const auto touch = [&](const Touch& one) {
     const bool input = one.which == Given::input;
     auto* begin = static_cast<std::uint8_t*>(const_cast<void*>(input ? call->input : call->index));
@@ -295,6 +291,14 @@ class WorkerTest : public ::testing::Test {
     EXPECT_FALSE(run(*one, "right").breach) << "after " << name;  // the next case finds a worker that works
     return outcome.breach ? outcome.breach->summary : "no breach";
   }
+
+  // Of a kernel that goes wrong only once its first case is over.
+  static std::string verdict_on_the_next(Worker& worker, const std::string& name) {
+    EXPECT_FALSE(run(worker, name).breach);
+    std::this_thread::sleep_for(milliseconds(500));
+    const CaseOutcome next = run(worker, name);
+    return next.breach ? next.breach->summary : "no breach";
+  }
 };
 
 TEST_F(WorkerTest, KernelsArriveAsData) {
@@ -366,11 +370,7 @@ TEST_F(WorkerTest, EveryEndIsNamedAndTheNextCaseRuns) {
 TEST_F(WorkerTest, AProcessThatAKernelHasSpoiltIsItsVerdictAndTheNextCaseRuns) {
   EXPECT_EQ(verdict("closes_descriptors").find("the kernel broke the device: host memory: "), 0U);
   const auto one = worker();
-  EXPECT_FALSE(run(*one, "breaks_its_device_later").breach);
-  std::this_thread::sleep_for(milliseconds(500));
-  const CaseOutcome next = run(*one, "breaks_its_device_later");
-  ASSERT_TRUE(next.breach);
-  EXPECT_EQ(next.breach->summary,
+  EXPECT_EQ(verdict_on_the_next(*one, "breaks_its_device_later"),
             "the kernel left its process unable to run another case: memory of breaks_its_device_later: copy_in returned "
             "700, expected 0");
   // Another kernel is not blamed for it.
@@ -450,11 +450,7 @@ TEST_F(WorkerTest, ABrokenDeviceIsNamedOnceForAFailureAndReplays) {
 
 TEST_F(WorkerTest, ACrashBetweenTwoCasesIsACrash) {
   const auto one = worker();
-  EXPECT_FALSE(run(*one, "crashes_later").breach);
-  std::this_thread::sleep_for(milliseconds(500));
-  const CaseOutcome next = run(*one, "crashes_later");
-  ASSERT_TRUE(next.breach);
-  EXPECT_EQ(next.breach->summary,
+  EXPECT_EQ(verdict_on_the_next(*one, "crashes_later"),
             "the kernel crashed: SIGSEGV (Segmentation fault), write at address 0x0, through a null pointer, after it had "
             "returned");
 }
