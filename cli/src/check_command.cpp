@@ -18,6 +18,7 @@ namespace kvproof::cli {
 namespace {
 
 constexpr int most_hangs = 3;  // properties in which a kernel may not return before it is asked no more
+constexpr int most_named = 3;  // broken devices of a kernel whose buffer is searched for: every search costs processes
 
 struct Options {
   KernelChoice kernels;
@@ -164,6 +165,7 @@ class Run {
       CaseRunner& runner = kernels_.runner(i);
       Checked checked{subject, {}};
       int hangs = 0;
+      int broken_devices = 0;
       for (const Property& property : properties()) {
         if (!property.applies_to(subject)) {
           continue;
@@ -171,6 +173,7 @@ class Run {
         // What one property takes beyond its share, the others give up.
         const std::chrono::duration<double> left = budget - (std::chrono::steady_clock::now() - start);
         check.budget = left / static_cast<double>(steps - step);
+        check.name_fault = broken_devices < most_named;
         ++step;
         if (hangs == most_hangs) {
           PropertyResult none;
@@ -185,6 +188,7 @@ class Run {
                                      so_far.cases, counted(so_far.codes)));
         }));
         hangs += checked.results.back().hung() ? 1 : 0;
+        broken_devices += checked.results.back().broke_device() ? 1 : 0;
         totals_.add(checked.results.back());
       }
       kernels_.release(i);

@@ -161,7 +161,9 @@ class Search {
   }
 
   void finish() {
-    runner_.name_fault(&property_, *smallest_, breach_);
+    if (options_.name_fault) {
+      runner_.name_fault(&property_, *smallest_, breach_);
+    }
     if (!file_.empty()) {
       save(*smallest_, breach_);
     }

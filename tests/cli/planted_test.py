@@ -34,6 +34,10 @@ WORDS = {
 }
 
 
+def told_of(kernel):
+    return [prop["failure"]["summary"] for prop in kernel["properties"] if "failure" in prop]
+
+
 class Planted(unittest.TestCase):
     def test_one_run_reports_all_of_them(self):
         with tempfile.TemporaryDirectory(prefix="kvproof-planted-") as folder:
@@ -52,6 +56,11 @@ class Planted(unittest.TestCase):
                         failure = prop["failure"]
                         told.setdefault(kernel["name"], []).extend([failure["summary"], *failure["places"][:5]])
                         self.assertTrue(os.path.exists(failure["file"]), failure["file"])
+            if DEVICE == "cuda":  # the buffer is searched for in three properties of a kernel and layout, and no more
+                for kernel in result["kernels"]:
+                    if kernel["name"] in ("index-over-reader", "input-over-reader"):
+                        named = [line for line in told_of(kernel) if "with memory there" in line]
+                        self.assertEqual(len(named), 3, (kernel["name"], kernel["layout"], named))
             for name, words in WORDS.items():
                 with self.subTest(name):
                     text = told.get(name, [])

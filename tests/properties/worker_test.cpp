@@ -439,6 +439,12 @@ TEST_F(WorkerTest, ABrokenDeviceIsNamedOnceForAFailureAndReplays) {
     EXPECT_EQ(summary.find("the kernel broke the device: "), 0U) << summary;
     EXPECT_NE(summary.find(words), std::string::npos) << summary;
     EXPECT_EQ(summary.find("; it "), summary.rfind("; it ")) << summary;
+    CheckOptions unnamed = options;
+    unnamed.name_fault = false;
+    const PropertyResult short_of_it =
+        check_property(*runner, one->subjects()[at], *property, unnamed, [](const PropertyResult&) {});
+    ASSERT_TRUE(short_of_it.broke_device()) << property->name;
+    EXPECT_EQ(short_of_it.failure->breach.summary.find("; it "), std::string::npos);
     const Case filed = read_cases(result.failure->file).cases.front().run;
     CaseOutcome again = runner->run_whole(filed);
     ASSERT_TRUE(again.breach) << property->name;

@@ -20,6 +20,7 @@ struct CheckOptions {
   std::optional<int> cases;                 // exactly so many cases instead of a budget
   std::chrono::duration<double> shrink_budget{5};
   std::filesystem::path save = "kvproof-failures";  // empty: failures are not saved
+  bool name_fault = true;  // run the shrunk case again where the device broke, as CaseRunner::name_fault
 };
 
 struct Failure {
@@ -45,6 +46,7 @@ struct PropertyResult {
 
   bool holds() const { return !failure.has_value() && not_asked.empty(); }
   bool hung() const { return failure.has_value() && failure->breach.hung; }
+  bool broke_device() const { return failure.has_value() && failure->breach.broke_device.has_value(); }
   // A property whose promise no case put to the test has shown nothing: the kernel refused what would have, or nothing like
   // it was drawn.
   bool compared_nothing() const { return holds() && exercised == 0; }
