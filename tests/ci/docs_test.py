@@ -60,6 +60,10 @@ def commands():
                     yield page, words
 
 
+def presets():
+    return {preset["name"] for preset in json.loads(text_of(ROOT / "CMakePresets.json"))["configurePresets"]}
+
+
 def cells(line):
     return [cell.strip().replace("`", "") for cell in line.strip().strip("|").split("|")]
 
@@ -113,6 +117,30 @@ class Commands(unittest.TestCase):
                     self.assertRegex(text, rf"(?m)(^\s+|,){re.escape(word.split('=')[0])}\b", line)
             seen.add(" ".join(command))
         self.assertEqual(seen, {"addresses", "check", "fuzz", "list", "prove", "replay", "selftest", "vectors check", "vectors make"})
+
+    def test_the_workflow_runs_what_there_is(self):
+        seen = set()
+        for workflow in sorted((ROOT / "ci" / "workflows").glob("*.yml")):
+            for line in re.findall(r"(?m)^ +run: (third_party/kvproof/.*)$", text_of(workflow)):
+                words = shlex.split(line)
+                program = words[0].removeprefix("third_party/kvproof/")
+                if program == "ci/check":
+                    self.assertTrue(os.access(ROOT / program, os.X_OK), line)
+                    self.assertEqual(words[1], "--preset", line)
+                    self.assertIn(words[2], presets(), line)
+                    command, options = ["check"], words[3:]
+                else:
+                    preset = re.fullmatch(r"build/(\w+)/cli/kvproof", program)
+                    self.assertIsNotNone(preset, line)
+                    self.assertIn(preset.group(1), presets(), line)
+                    command, options = words[1:2], words[2:]
+                text = self.help_of(command)
+                self.assertIsNotNone(text, line)
+                for word in options:
+                    if word.startswith("--"):
+                        self.assertRegex(text, rf"(?m)(^\s+|,){re.escape(word)}\b", line)
+                seen.add(command[0])
+        self.assertEqual(seen, {"check", "prove", "fuzz"})
 
     def test_an_unknown_command_would_be_seen(self):
         self.assertIsNone(self.help_of(["chekc"]))
