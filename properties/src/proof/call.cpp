@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kvproof/device/store_call.h"
+
 namespace kvproof {
 namespace {
 
@@ -95,22 +97,7 @@ StoreShape proof_shape(const Subject& subject, ElementType input, Fp8 fp8, const
 
 bool store_rows(const Subject& subject, const StoreShape& shape, const void* input, void* pool, const void* indices,
                 Memory& memory, ProofAnswer& answer) {
-  kvproof_store_call call{};
-  call.size = sizeof call;
-  call.layout = static_cast<std::uint32_t>(shape.layout);
-  call.input = input;
-  call.input_type = static_cast<std::uint32_t>(shape.input_type);
-  call.index_type = static_cast<std::uint32_t>(shape.index_type);
-  call.tokens = shape.tokens;
-  call.input_row_stride = shape.row_stride;
-  call.cache = pool;
-  call.pages = shape.pages;
-  call.page_stride = shape.page_stride;
-  call.page_size = static_cast<std::int32_t>(shape.page_size);
-  call.fp8_type = static_cast<std::uint32_t>(shape.fp8);
-  call.index = indices;
-  call.stream = memory.stream();
-
+  const kvproof_store_call call = store_call(shape, pool, input, indices, memory.stream());
   const char* message = nullptr;
   const std::int32_t status = subject.store(subject.state, &call, &message);
   const std::string said = message != nullptr ? message : "";
