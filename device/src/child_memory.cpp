@@ -5,8 +5,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "mapping.h"
 
 namespace kvproof {
 namespace {
@@ -26,6 +30,40 @@ std::vector<pid_t> started_by(pid_t process) {
   return children;
 }
 
+constexpr std::int64_t looked_into = std::int64_t{64} << 20;  // shared bytes from which on it is worth asking whose they are
+
+// Whether a line of /proc/PID/smaps begins a mapping, and whether that is shared memory of a kernel's: of no file on a disk,
+// and none of kvproof's guards and pools.
+std::optional<bool> shared_mapping(std::string_view line) {
+  const std::size_t space = line.find(' ');
+  if (space == std::string_view::npos || line.substr(0, space).find('-') == std::string_view::npos) {
+    return std::nullopt;  // not BEGIN-END PERMISSIONS OFFSET DEVICE INODE NAME
+  }
+  const std::size_t slash = line.find('/');
+  const std::string_view name = slash == std::string_view::npos ? std::string_view{} : line.substr(slash);
+  constexpr std::string_view file_in_memory = "/memfd:";
+  const bool ours = name.starts_with(file_in_memory) && name.substr(file_in_memory.size()).starts_with(own_files);
+  const bool memory = name.starts_with(file_in_memory) || name.starts_with("/dev/zero") || name.starts_with("/SYSV") ||
+                      name.starts_with("/dev/shm/");
+  return line.substr(space + 1).substr(0, 4).ends_with('s') && memory && !ours;
+}
+
+// A page that is mapped several times is told in parts.
+std::int64_t shared_bytes(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/smaps", process));
+  std::int64_t bytes = 0;
+  bool counts = false;
+  for (std::string line; std::getline(file, line);) {
+    constexpr std::string_view part = "Pss:";
+    if (line.starts_with(part)) {
+      bytes += counts ? std::stoll(line.substr(part.size())) << 10 : 0;
+    } else {
+      counts = shared_mapping(line).value_or(counts);
+    }
+  }
+  return bytes;
+}
+
 // Cheap, but pages that a fork left shared count whole.
 std::int64_t unshared_bytes(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/statm", process));
@@ -33,7 +71,8 @@ std::int64_t unshared_bytes(pid_t process) {
   std::int64_t resident = 0;
   std::int64_t shared = 0;
   file >> size >> resident >> shared;
-  return (resident - shared) * sysconf(_SC_PAGESIZE);
+  const std::int64_t page = sysconf(_SC_PAGESIZE);
+  return (resident - shared) * page + (shared * page > looked_into ? shared_bytes(process) : 0);
 }
 
 std::int64_t bytes_in_part(pid_t process) {

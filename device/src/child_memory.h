@@ -7,8 +7,9 @@
 
 namespace kvproof {
 
-// Bytes that a process and all that it has started hold alone: neither of a file nor shared, so that mirrored guards, mapped
-// again and again, do not count. Of what a started process still shares with others unwritten, its part.
+// Bytes that a process and all that it has started hold: their own, and what the process maps shared that is neither a file
+// on a disk nor kvproof's, so that mirrored guards, mapped again and again, do not count. Of what a started process shares
+// with others unwritten, its part.
 std::int64_t own_memory_of(pid_t process);
 
 }  // namespace kvproof

@@ -50,7 +50,7 @@ class HostGround final : public Ground {
         largest_dense_(largest_dense),
         before_(mirror_bytes, mirror_poison({}, false)),
         after_(mirror_bytes, mirror_poison({}, true)),
-        pages_("kvproof pool") {
+        pages_("pool") {
     reserve(smallest_space);
   }
 

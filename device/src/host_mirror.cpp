@@ -36,7 +36,7 @@ class PageMap {
 }  // namespace
 
 HostMirror::HostMirror(std::int64_t bytes, const Poison& poison)
-    : size_(round_up(bytes, host_page())), poison_(poison), pages_("kvproof guard") {
+    : size_(round_up(bytes, host_page())), poison_(poison), pages_("guard") {
   pages_.file().resize(size_);
   view_ = AddressSpace(size_);
   pages_.file().map(view_.begin(), 0, size_);

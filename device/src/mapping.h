@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "kvproof/device/error.h"
@@ -83,10 +85,14 @@ inline Apart set_apart(std::int64_t inner, std::int64_t margin) {
   }
 }
 
+// The names of files in memory that are kvproof's own begin so.
+inline constexpr std::string_view own_files = "kvproof ";
+
 // A file that exists in memory only; pages never touched take none.
 class MemoryFile {
  public:
-  explicit MemoryFile(const char* name) : descriptor_(memfd_create(name, MFD_CLOEXEC)) {
+  explicit MemoryFile(const char* name)
+      : descriptor_(memfd_create(std::string(own_files).append(name).c_str(), MFD_CLOEXEC)) {
     if (descriptor_ < 0) {
       fail_system("memfd_create", 0);
     }

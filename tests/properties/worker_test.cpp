@@ -106,6 +106,12 @@ std::int32_t forks_and_takes_memory(void* state, const kvproof_store_call* call,
   return planted::right(state, call, message);
 }
 
+std::int32_t takes_shared_memory(void* state, const kvproof_store_call* call, const char** message) {
+  const std::size_t bytes = std::size_t{3} << 29;
+  std::memset(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), 1, bytes);
+  return planted::right(state, call, message);
+}
+
 // Stores at what the lower 32 bits of an invalid index say, times the bytes of a slot, and then wherever it may lie.
 [[gnu::no_sanitize("undefined", "address")]] std::int32_t stores_extremes(void* state, const kvproof_store_call* call,
                                                                           const char** message) {
@@ -238,6 +244,7 @@ std::vector<Subject> load(const KernelSource& source) {
                                     {"crashes_later", crashes_later},
                                     {"leaves_its_group", leaves_its_group},
                                     {"forks_and_takes_memory", forks_and_takes_memory},
+                                    {"takes_shared_memory", takes_shared_memory},
                                     {"past_indices", breaks_where_it_touches<past_indices>},
                                     {"before_indices", breaks_where_it_touches<before_indices>},
                                     {"past_input", breaks_where_it_touches<past_input>},
@@ -473,6 +480,10 @@ TEST_F(WorkerTest, AKernelThatLeavesItsGroupIsEndedAllTheSame) {
 
 TEST_F(WorkerTest, MemoryOfProcessesThatItStartsCounts) {
   EXPECT_EQ(verdict("forks_and_takes_memory"), "the kernel ran out of memory: it took more than 1024 MiB");
+}
+
+TEST_F(WorkerTest, SharedMemoryCounts) {
+  EXPECT_EQ(verdict("takes_shared_memory"), "the kernel ran out of memory: it took more than 1024 MiB");
 }
 
 TEST_F(WorkerTest, WhatItPrintedIsShownWithoutControlCharacters) {
