@@ -1,7 +1,7 @@
 """kvproof selftest: every planted defect is caught as the matrix has it, and selftest itself fails where it must.
 
     python3 selftest_test.py --kvproof KVPROOF --planted planted.so --plugins DIR --matrix MATRIX.json
-    python3 selftest_test.py --kvproof KVPROOF --planted planted.so --device cuda Whole
+    python3 selftest_test.py --kvproof KVPROOF --planted planted.so --device cuda --matrix MATRIX.json Whole
 """
 
 import argparse
