@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 KVPROOF, PLANTED, PLUGINS, MATRIX, DEVICE = "", "", "", "", "host"
+RACES = {"rope-of-two-owners", "shared-scratch", "one-scratch-for-all"}
 ONLY_ON_CUDA = {"graph_capture_changes_nothing", "two_streams_change_nothing"}
 
 
@@ -103,11 +104,24 @@ class Partly(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 self.assertIn(words, done.stderr)
 
-    def test_the_list(self):
-        names = selftest("--list").stdout.splitlines()
-        with open(MATRIX, encoding="utf-8") as file:
-            self.assertEqual(names, list(json.load(file)["defects"]))
-        self.assertEqual(len(names), len(set(names)))
+    def test_the_list_is_that_of_both_matrices(self):
+        for device in ("host", "cuda"):
+            names = selftest("--list", "--device", device).stdout.splitlines()
+            with open(os.path.join(os.path.dirname(MATRIX), f"{device}.json"), encoding="utf-8") as file:
+                matrix = json.load(file)
+            self.assertEqual(names, list(matrix["defects"]))
+            self.assertEqual(len(names), len(set(names)))
+            # Only a race, and only on a GPU, is held to no detector.
+            by_chance = {name for name, layouts in matrix["defects"].items() if not any(layouts.values())}
+            self.assertEqual(by_chance, RACES if device == "cuda" else set())
+
+    def test_a_race_on_the_host_is_no_chance(self):
+        with tempfile.TemporaryDirectory(prefix="kvproof-selftest-") as folder:
+            written = os.path.join(folder, "matrix.json")
+            done = selftest("--defect", "rope-of-two-owners", "--matrix", written)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            with open(written, encoding="utf-8") as file:
+                self.assertIn("rope", json.load(file)["defects"]["rope-of-two-owners"]["flashmla"])
 
     def test_bad_arguments(self):
         for arguments, words in ((["--defect", "padwriter"], "--defect padwriter: no planted defect"),
