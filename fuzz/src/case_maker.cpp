@@ -16,6 +16,8 @@ constexpr std::int64_t two_32 = std::int64_t{1} << 32;
 
 // Production's own, then sizes that are no power of two. The first is the cheapest.
 constexpr std::array<std::int64_t, 16> any_page_sizes{2, 1, 64, 3, 256, 5, 7, 16, 100, 128, 2, 64, 4, 257, 32, 512};
+// Choices from here on are 4, 8, 12, ..., 256, for a kernel with a path of its own for one of them.
+constexpr int first_multiple = 192;
 
 template <class List>
 auto chosen(const List& list, std::uint8_t choice) {
@@ -138,7 +140,8 @@ std::int64_t CaseMaker::page_size(const FuzzCall& call) const {
   if (!subject_.page_sizes.empty()) {
     return chosen(subject_.page_sizes, call.page_size);
   }
-  const std::int64_t size = chosen(any_page_sizes, call.page_size);
+  const std::int64_t size =
+      call.page_size < first_multiple ? chosen(any_page_sizes, call.page_size) : 4 * (call.page_size - first_multiple + 1);
   return size <= limits_.largest_page_size ? size : any_page_sizes.front();
 }
 

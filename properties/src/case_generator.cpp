@@ -12,8 +12,8 @@ std::int64_t draw_page_size(Draw& draw, const Subject& subject) {
   if (!subject.page_sizes.empty()) {
     return draw.of(subject.page_sizes);
   }
-  // Production's own, then sizes that are no power of two.
-  return draw.of<std::int64_t>({2, 2, 64, 64, 256, 1, 3, 5, 7, 16, 100, 128});
+  // Production's own, and sizes that are no power of two; now and then any, for a kernel with a path of its own for it.
+  return draw.of<std::int64_t>({2, 2, 64, 64, 256, 1, 3, 5, 7, 16, 100, 128, 32, draw.between(1, 256)});
 }
 
 std::int64_t draw_page_stride(Draw& draw, Layout layout, std::int64_t page_size) {

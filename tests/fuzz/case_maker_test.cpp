@@ -46,6 +46,19 @@ TEST(CaseMaker, a_banked_row_is_what_the_model_stores) {
   }
 }
 
+TEST(CaseMaker, page_sizes_are_also_multiples_of_four) {
+  const Subject subject = builtin_host_subjects().front();
+  CaseMaker maker(subject, {});
+  std::set<std::int64_t> sizes;
+  Draw draw(7);
+  for (int round = 0; round < 5'000; ++round) {
+    sizes.insert(maker.made(drawn_call(draw)).shape.page_size);
+  }
+  for (std::int64_t size = 4; size <= 256; size += 4) {
+    EXPECT_TRUE(sizes.contains(size)) << size;
+  }
+}
+
 TEST(CaseMaker, duplicates_are_kept_from_a_kernel_that_forbids_them) {
   Subject subject = builtin_host_subjects().front();
   subject.duplicates = Duplicates::forbidden;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "kvproof/properties/case_generator.h"
@@ -56,11 +57,25 @@ TEST(Generator, CasesTakeEveryChoice) {
     seen["several pages"] += s.pages > 1 ? 1 : 0;
   }
   for (const std::string what :
-       {"page size 2", "page size 64", "page size 256", "page size 1", "page size 3", "page size 100", "input type 0",
-        "input type 1", "input type 2", "index type 0", "index type 1", "fp8 type 0", "fp8 type 1", "rows apart",
-        "no tokens", "many tokens", "tail", "no tail", "several pages"}) {
+       {"page size 2",  "page size 64", "page size 256", "page size 1",  "page size 3",  "page size 100", "page size 32",
+        "input type 0", "input type 1", "input type 2",  "index type 0", "index type 1", "fp8 type 0",    "fp8 type 1",
+        "rows apart",   "no tokens",    "many tokens",   "tail",         "no tail",      "several pages"}) {
     EXPECT_GT(seen[what], cases / 100) << what;
   }
+}
+
+TEST(Generator, EveryPageSizeUpTo256IsDrawn) {
+  const Subject subject = planted::subject(Layout::indexer, planted::right);
+  std::set<std::int64_t> sizes;
+  Draw draw(23);
+  for (int i = 0; i < 40'000; ++i) {
+    sizes.insert(draw_case(draw, subject, CaseFocus{}, 1).shape.page_size);
+  }
+  EXPECT_EQ(std::vector<std::int64_t>(sizes.begin(), sizes.end()), [] {
+    std::vector<std::int64_t> all(256);
+    std::iota(all.begin(), all.end(), 1);
+    return all;
+  }());
 }
 
 TEST(Generator, EveryClassOfValuesIsDrawn) {
