@@ -80,7 +80,7 @@ class Child::Conversation {
           static_cast<void>(next_frame());
           return ending_of(*status);
         }
-        const std::int64_t memory = own_memory_of(child_.process_);
+        const std::int64_t memory = own_memory_of(child_.process_, memory_before_ ? limits_.memory : 0);
         memory_before_ = memory_before_.value_or(memory);
         if (memory - *memory_before_ > limits_.memory) {
           return ended_as(ChildEnding::How::memory);

@@ -30,8 +30,6 @@ std::vector<pid_t> started_by(pid_t process) {
   return children;
 }
 
-constexpr std::int64_t looked_into = std::int64_t{64} << 20;  // shared bytes from which on it is worth asking whose they are
-
 // Whether a line of /proc/PID/smaps begins a mapping, and whether that is shared memory of a kernel's: of no file on a disk,
 // and none of kvproof's guards and pools.
 std::optional<bool> shared_mapping(std::string_view line) {
@@ -65,14 +63,14 @@ std::int64_t shared_bytes(pid_t process) {
 }
 
 // Cheap, but pages that a fork left shared count whole.
-std::int64_t unshared_bytes(pid_t process) {
+std::int64_t own_bytes(pid_t process, std::int64_t enough) {
   std::ifstream file(fmt::format("/proc/{}/statm", process));
   std::int64_t size = 0;
   std::int64_t resident = 0;
   std::int64_t shared = 0;
   file >> size >> resident >> shared;
   const std::int64_t page = sysconf(_SC_PAGESIZE);
-  return (resident - shared) * page + (shared * page > looked_into ? shared_bytes(process) : 0);
+  return (resident - shared) * page + (resident * page > enough ? shared_bytes(process) : 0);
 }
 
 std::int64_t bytes_in_part(pid_t process) {
@@ -95,6 +93,8 @@ std::int64_t memory_of_those(const std::vector<pid_t>& processes) {
 
 }  // namespace
 
-std::int64_t own_memory_of(pid_t process) { return unshared_bytes(process) + memory_of_those(started_by(process)); }
+std::int64_t own_memory_of(pid_t process, std::int64_t enough) {
+  return own_bytes(process, enough) + memory_of_those(started_by(process));
+}
 
 }  // namespace kvproof
