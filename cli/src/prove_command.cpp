@@ -110,6 +110,9 @@ std::string in_words(const ProofPages& pages) {
 }
 
 const char* word_of(const ProofResult& result) {
+  if (result.wanted == 0 && !result.failure) {
+    return "no row";  // a shard may have none
+  }
   return result.failure ? "FAILS" : (result.compared_nothing() ? "EMPTY" : (result.proved() ? "proved" : "FAILS"));
 }
 
@@ -171,6 +174,7 @@ class Run {
         prove_kernel(i, tasks[i]);
       }
     }
+    nothing_ = nothing_ || wanted_ == 0;  // a shard without a row has shown nothing
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     print_totals();
     if (!options_.json.empty()) {
@@ -270,7 +274,8 @@ class Run {
     return fmt::format("{} prove --domain {} --input {} --fp8 {}{}{}{}", shell_quoted(chosen_.program), name_of(task.domain),
                        name_of(task.input), name_of(task.fp8), shard_.of == 1 ? "" : " --shard " + options_.shard,
                        options_.kernels.arguments(),
-                       options_.kernels.dialect.empty() ? "" : " --dialect " + options_.kernels.dialect);
+                       options_.kernels.dialect.empty() ? "" : " --dialect " + options_.kernels.dialect) +
+           (options_.kernels.layout.empty() ? "" : " --layout " + options_.kernels.layout);
   }
 
   void print_totals() const {
