@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -22,13 +21,15 @@
 namespace kvproof::cli {
 namespace {
 
-constexpr std::array all_domains{Domain::scales, Domain::codes, Domain::rope, Domain::non_finite, Domain::positions};
+constexpr std::array all_domains{Domain::scales,     Domain::codes,     Domain::rope,
+                                 Domain::non_finite, Domain::positions, Domain::pairs};
 
 struct Options {
   KernelChoice kernels;
   std::string input = "bf16";
   bool input_given = false;
   std::string fp8 = "all";
+  std::string index;  // empty: a kernel's types take turns
   std::vector<std::string> domains;
   std::string shard = "1/1";
   int jobs = 0;  // 0: the number of cores
@@ -109,6 +110,8 @@ std::string in_words(const ProofPages& pages) {
   return fmt::format("pages of {} token{}, {} bytes apart", pages.size, pages.size == 1 ? "" : "s", grouped(pages.stride));
 }
 
+std::string rows_in_words(std::int64_t rows) { return fmt::format("{} row{} a call", grouped(rows), rows == 1 ? "" : "s"); }
+
 const char* word_of(const ProofResult& result) {
   if (result.wanted == 0 && !result.failure) {
     return "no row";  // a shard may have none
@@ -125,12 +128,22 @@ Json result_json(const ProofResult& result) {
             {"pairs", result.pairs},
             {"domain_pairs", result.wanted},
             {"codes", result.codes},
+            {"explained", result.explained},
             {"bytes", result.bytes},
             {"refused_rows", result.refused},
             {"seconds", result.seconds}};
   if (result.pages.size != 0) {
     json["page_size"] = result.pages.size;
     json["page_stride"] = result.pages.stride;
+    json["rows_a_call"] = result.rows_a_call;
+  }
+  json["index"] = result.task.index ? name_of(*result.task.index) : "turns";
+  for (const RefusedCalls& refused : result.refused_calls) {
+    json["refused_calls"].push_back(
+        {{"rows", refused.rows}, {"kinds_of_pages", refused.kinds_of_pages}, {"refusal", refused.refusal}});
+  }
+  if (!result.explained_example.empty()) {
+    json["explained_example"] = result.explained_example;
   }
   for (const RefusedPages& refused : result.refused_pages) {
     json["refused_pages"].push_back(
@@ -166,8 +179,9 @@ class Run {
       steps_ += tasks.back().size();
     }
     if (steps_ == 0) {
-      throw BadInput(
-          fmt::format("--input {}, --fp8 {}, --domain: no chosen kernel has such a domain", options_.input, options_.fp8));
+      throw BadInput(fmt::format("--input {}, --fp8 {}, --index {}, --domain {}: no chosen kernel has such a domain",
+                                 options_.input, options_.fp8, options_.index.empty() ? "in turn" : options_.index,
+                                 domains_in_words()));
     }
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
       if (!tasks[i].empty()) {
@@ -190,18 +204,34 @@ class Run {
     if (inputs.empty() && !options_.input_given) {
       inputs.push_back(subject.input_types.front());
     }
-    const auto fp8_types = types_of<Fp8>("--fp8", options_.fp8, subject.fp8_types);
-    for (const ElementType input : inputs) {
-      for (const Fp8 fp8 : fp8_types) {
-        for (const Domain domain : domains_) {
-          const bool again = domain == Domain::rope && fp8 != fp8_types.front();  // a rope has no fp8
-          if (!again && !ProofDomain(domain, subject.dialect, input, fp8).empty()) {
-            tasks.push_back({domain, input, fp8, shard_});
-          }
-        }
+    for (const std::optional<IndexType> index : indices_of(subject)) {
+      for (const ElementType input : inputs) {
+        add_domains(subject, input, index, tasks);
       }
     }
     return tasks;
+  }
+
+  // Taking turns, unless types are named.
+  std::vector<std::optional<IndexType>> indices_of(const Subject& subject) const {
+    if (options_.index.empty()) {
+      return {std::nullopt};
+    }
+    const auto types = types_of<IndexType>("--index", options_.index, subject.index_types);
+    return {types.begin(), types.end()};
+  }
+
+  void add_domains(const Subject& subject, ElementType input, std::optional<IndexType> index,
+                   std::vector<ProofTask>& tasks) const {
+    const auto fp8_types = types_of<Fp8>("--fp8", options_.fp8, subject.fp8_types);
+    for (const Fp8 fp8 : fp8_types) {
+      for (const Domain domain : domains_) {
+        const bool again = domain == Domain::rope && fp8 != fp8_types.front();  // a rope has no fp8
+        if (!again && !ProofDomain(domain, subject.dialect, input, fp8).empty()) {
+          tasks.push_back({domain, input, fp8, shard_, index});
+        }
+      }
+    }
   }
 
   void prove_kernel(std::size_t kernel, const std::vector<ProofTask>& tasks) {
@@ -216,7 +246,7 @@ class Run {
     }
     fmt::print("{}{}\n", subject.title(), shard_.of == 1 ? "" : fmt::format(", shard {}", options_.shard));
     results_.push_back({kernel, {}});
-    pages_.reset();
+    way_.clear();
     for (const ProofTask& task : tasks) {
       ++step_;
       const ProofResult result = prove_domain(runner, subject, task, prove, [&](const ProofResult& so_far) {
@@ -224,10 +254,11 @@ class Run {
                                    name_of(task.input), grouped(so_far.pairs), grouped(so_far.wanted)));
       });
       progress_.clear();
-      print_pages(result);
-      print(result);
+      print_way(subject, result);
+      print(subject, result);
       pairs_ += result.pairs;
       wanted_ += result.wanted;
+      explained_ += result.explained;
       failed_ = failed_ || !(result.proved() || result.compared_nothing());
       nothing_ = nothing_ || result.compared_nothing();
       results_.back().second.push_back(result);
@@ -236,27 +267,53 @@ class Run {
     kernels_.release(kernel);
   }
 
-  // The pages that the rows of a kernel go to, where they are not those of the domain before.
-  void print_pages(const ProofResult& result) {
-    if (result.pages == pages_) {
-      return;
+  std::string domains_in_words() const {
+    std::string all;
+    for (const Domain domain : domains_) {
+      all += all.empty() ? "" : ",";
+      all += name_of(domain);
     }
-    pages_ = result.pages;
+    return all;
+  }
+
+  static std::string indices_in_words(const Subject& subject, const ProofTask& task) {
+    if (task.index || subject.index_types.size() == 1) {
+      return fmt::format("{} indices", name_of(task.index.value_or(subject.index_types.front())));
+    }
+    return "int32 and int64 indices in turn";
+  }
+
+  // How the rows of a kernel are stored, where it is not as for the domain before.
+  void print_way(const Subject& subject, const ProofResult& result) {
+    std::string way;
+    for (const RefusedCalls& refused : result.refused_calls) {
+      way += fmt::format("  refused {}, in {} kinds of pages: {}\n", rows_in_words(refused.rows), refused.kinds_of_pages,
+                         refused.refusal);
+    }
     for (const RefusedPages& refused : result.refused_pages) {
-      fmt::print("  refused {}: {}\n", in_words(refused.pages), refused.refusal);
+      way += fmt::format("  refused {}: {}\n", in_words(refused.pages), refused.refusal);
     }
     if (result.pages.size != 0) {
-      fmt::print("  in {}\n", in_words(result.pages));
+      way += fmt::format("  in {}; {}; {}\n", in_words(result.pages), indices_in_words(subject, result.task),
+                         rows_in_words(result.rows_a_call));
+    }
+    if (way != way_) {
+      way_ = way;
+      fmt::print("{}", way);
     }
   }
 
-  void print(const ProofResult& result) const {
+  void print(const Subject& subject, const ProofResult& result) const {
     fmt::print("  {:<6} {:<10} {} to {:<8} {:>13} of {} pairs, {} codes, {:.2f} s\n", word_of(result),
                name_of(result.task.domain), name_of(result.task.input), name_of(result.task.fp8), grouped(result.pairs),
                grouped(result.wanted), counted(result.codes), result.seconds);
     if (result.compared_nothing()) {
       fmt::print("    nothing was compared: {} rows were refused, in {} kinds of pages: {}\n", result.refused,
                  result.refused_pages.size(), result.refusal);
+    }
+    if (result.explained != 0) {
+      fmt::print("    {} codes explained by the declared error of {} ulp, as {}\n", grouped(result.explained),
+                 subject.dialect.reciprocal_ulp, result.explained_example);
     }
     if (const auto& failure = result.failure) {
       fmt::print("    {}\n", failure->summary);
@@ -271,16 +328,19 @@ class Run {
 
   // The command that repeats a proof, as a shell takes it.
   std::string prove_command(const ProofTask& task) const {
-    return fmt::format("{} prove --domain {} --input {} --fp8 {}{}{}{}", shell_quoted(chosen_.program), name_of(task.domain),
-                       name_of(task.input), name_of(task.fp8), shard_.of == 1 ? "" : " --shard " + options_.shard,
-                       options_.kernels.arguments(),
+    return fmt::format("{} prove --domain {} --input {} --fp8 {}{}{}{}{}", shell_quoted(chosen_.program),
+                       name_of(task.domain), name_of(task.input), name_of(task.fp8),
+                       task.index ? fmt::format(" --index {}", name_of(*task.index)) : "",
+                       shard_.of == 1 ? "" : " --shard " + options_.shard, options_.kernels.arguments(),
                        options_.kernels.dialect.empty() ? "" : " --dialect " + options_.kernels.dialect) +
            (options_.kernels.layout.empty() ? "" : " --layout " + options_.kernels.layout);
   }
 
   void print_totals() const {
-    fmt::print("\n{}: {} pairs of {} on {}, {:.1f} s\n", failed_ ? "FAILS" : (nothing_ ? "NOTHING COMPARED" : "proved"),
-               grouped(pairs_), grouped(wanted_), kernels_.devices(), seconds_);
+    fmt::print("\n{}: {} pairs of {} on {}{}, {:.1f} s\n", failed_ ? "FAILS" : (nothing_ ? "NOTHING COMPARED" : "proved"),
+               grouped(pairs_), grouped(wanted_), kernels_.devices(),
+               explained_ == 0 ? "" : fmt::format(", {} codes explained by a declared error", grouped(explained_)),
+               seconds_);
   }
 
   Json json() const {
@@ -305,6 +365,7 @@ class Run {
             {"shard", options_.shard},
             {"seconds", seconds_},
             {"pairs", pairs_},
+            {"explained", explained_},
             {"domain_pairs", wanted_},
             {"kernels", std::move(kernels)}};
   }
@@ -316,11 +377,12 @@ class Run {
   Kernels kernels_;
   Progress progress_;
   std::vector<std::pair<std::size_t, std::vector<ProofResult>>> results_;
-  std::optional<ProofPages> pages_;  // said last
+  std::string way_;  // said last
   std::size_t step_ = 0;
   std::size_t steps_ = 0;
   std::int64_t pairs_ = 0;
   std::int64_t wanted_ = 0;
+  std::int64_t explained_ = 0;
   bool failed_ = false;
   bool nothing_ = false;
   double seconds_ = 0;
@@ -335,6 +397,8 @@ void add_prove(CLI::App& app, Chosen& chosen) {
   CLI::Option* input = command->add_option("--input", options->input, "Input type: bf16, fp16, fp32 or all")
                            ->default_str("bf16, or the first that a kernel takes");
   command->add_option("--fp8", options->fp8, "FP8 type: e4m3fn, e4m3fnuz or all that a kernel takes")->capture_default_str();
+  command->add_option("--index", options->index, "Index type: int32, int64 or all; each domain once for each")
+      ->default_str("the types that a kernel takes, in turn");
   command->add_option("--domain", options->domains, "Only these domains: " + domain_names())->delimiter(',');
   command->add_option("--shard", options->shard, "i/n: only the ith of n equal parts of each domain")->capture_default_str();
   command->add_option("--jobs", options->jobs, "Processes that share a domain (default: one a core on the host, else one)")

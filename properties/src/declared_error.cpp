@@ -5,48 +5,10 @@
 #include <set>
 #include <tuple>
 
-#include "kvproof/reference/declared_error.h"
-#include "kvproof/reference/model.h"
+#include "declared_row.h"
 
 namespace kvproof {
 namespace {
-
-// One token's row: what the model makes of it, and which other codes its declared error allows.
-class TokenRow {
- public:
-  TokenRow(const Expectation& expected, const std::vector<std::uint8_t>& input, std::int32_t token)
-      : shape_(expected.shape),
-        dialect_(expected.dialect),
-        row_(input.data() + token * expected.shape.row_stride),
-        limit_code_(fp8_limit_code(shape_.fp8, dialect_limit(dialect_, shape_.fp8))) {
-    model::encode_row(row_, shape_.input_type, dialect_, shape_.fp8, &image);
-    const LayoutShape layout = layout_shape(shape_.layout);
-    for (int tile = 0; tile < layout.tiles; ++tile) {
-      F32 amax = 0;
-      for (int i = tile * layout.tile; i < (tile + 1) * layout.tile; ++i) {
-        amax = std::max(amax, amax_contribution(value(i), dialect_.infinity));
-      }
-      scales_[tile] = tile_scale(amax, dialect_, shape_.fp8);
-    }
-  }
-
-  // Whether the declared error makes `code` of value `i` of the row.
-  bool explains(int i, std::uint8_t code) const {
-    return explained_by_declared_error(value(i), scales_[i / layout_shape(shape_.layout).tile], dialect_, shape_.fp8,
-                                       limit_code_, code);
-  }
-
-  RowImage image{};
-
- private:
-  F32 value(int i) const { return element_to_f32(element_bits(row_, shape_.input_type, i), shape_.input_type); }
-
-  const StoreShape& shape_;
-  const Dialect& dialect_;
-  const std::uint8_t* row_;
-  std::uint8_t limit_code_;
-  TileScale scales_[7]{};
-};
 
 class Explainer {
  public:
@@ -103,6 +65,11 @@ class Explainer {
     return all;
   }
 
+  DeclaredRow row_of(std::int32_t token) const {
+    return {input_.data() + token * expected_.shape.row_stride, expected_.shape.input_type, expected_.dialect,
+            expected_.shape.fp8};
+  }
+
   bool explain(const std::vector<Finding>& group) {
     if (std::any_of(group.begin(), group.end(), [](const Finding& finding) { return finding.untouched; })) {
       return false;  // no error of arithmetic: nothing was written
@@ -111,7 +78,7 @@ class Explainer {
     if (!is_whole(group.front())) {
       const int i = first.tile * layout_.tile + first.element;
       for (const std::int32_t token : contenders(group.front())) {
-        if (first.region == Region::code && TokenRow(expected_, input_, token).explains(i, group.front().found)) {
+        if (first.region == Region::code && row_of(token).explains(i, group.front().found)) {
           explained_.codes += 1;
           example(group.front(), token, group.front().expected);
           return true;
@@ -123,7 +90,7 @@ class Explainer {
       return false;
     }
     // What stands there: the image of the token that the judge compared with, but for the findings.
-    RowImage found = TokenRow(expected_, input_, group.front().token).image;
+    RowImage found = row_of(group.front().token).image;
     for (const Finding& finding : group) {
       const PagePlace place = place_of(finding);
       switch (place.region) {
@@ -150,7 +117,7 @@ class Explainer {
 
   // Whether tiles [from, to) of `found`, and with `whole` everything else of it, are what `token` may have left.
   bool explain(const RowImage& found, int from, int to, bool whole, std::int32_t token, const Finding& finding) {
-    const TokenRow row(expected_, input_, token);
+    const DeclaredRow row = row_of(token);
     if (whole &&
         (!std::equal(found.scales, found.scales + layout_.scale_bytes, row.image.scales) ||
          !std::equal(found.data + layout_.codes, found.data + layout_.data_bytes, row.image.data + layout_.codes))) {

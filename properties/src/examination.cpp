@@ -104,6 +104,7 @@ class Examiner {
         task.shard.number = (task.shard.of + 1) / 2;  // of the middle: amaxes and values that kernels meet
         ProveOptions quiet;
         quiet.save.clear();
+        quiet.narrow = {};
         const ProofResult result = prove_domain(runner_, subject_, task, quiet, [](const ProofResult&) {});
         found_.codes += result.codes;
         if (result.failure) {

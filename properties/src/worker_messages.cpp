@@ -180,8 +180,9 @@ ProofQuestion read_proof_question(MessageReader& from) {
   const auto question = from.value<ProofQuestion>();
   require_known(question.input);
   require_known(question.fp8);
-  if (question.domain > Domain::positions || question.first < 0 || question.last < question.first ||
-      question.pages.size < 1 || question.pages.stride < 1) {
+  require_known(question.index.value_or(IndexType::int32));
+  if (question.domain > Domain::pairs || question.first < 0 || question.last < question.first || question.pages.size < 1 ||
+      question.pages.stride < 1 || question.rows_a_call < 1) {
     throw BadMessage("a choice out of range");
   }
   return question;
@@ -189,11 +190,13 @@ ProofQuestion read_proof_question(MessageReader& from) {
 
 void write(MessageWriter& to, const ProofAnswer& answer) {
   for (const std::int64_t number : {answer.pairs, answer.codes, answer.bytes, answer.refused, answer.wrong_rows,
-                                    answer.wrong_bytes, answer.first_wrong}) {
+                                    answer.wrong_bytes, answer.first_wrong, answer.explained, answer.explained_row}) {
     to.value(number);
   }
   to.text(answer.refusal);
+  to.value(answer.index_type);
   to.value(answer.found);
+  to.value(answer.explained_found);
   to.value(static_cast<std::uint32_t>(answer.failure.has_value()));
   to.text(answer.failure.value_or(""));
 }
@@ -201,11 +204,13 @@ void write(MessageWriter& to, const ProofAnswer& answer) {
 ProofAnswer read_proof_answer(MessageReader& from) {
   ProofAnswer answer;
   for (std::int64_t* number : {&answer.pairs, &answer.codes, &answer.bytes, &answer.refused, &answer.wrong_rows,
-                               &answer.wrong_bytes, &answer.first_wrong}) {
+                               &answer.wrong_bytes, &answer.first_wrong, &answer.explained, &answer.explained_row}) {
     *number = from.value<std::int64_t>();
   }
   answer.refusal = from.text();
+  answer.index_type = from.choice(IndexType::int64);
   answer.found = from.value<RowImage>();
+  answer.explained_found = from.value<RowImage>();
   const bool failed = from.value<std::uint32_t>() != 0;
   const std::string failure = from.text();
   if (failed) {

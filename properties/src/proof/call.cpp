@@ -44,6 +44,19 @@ std::vector<std::int64_t> page_strides_to_try(Layout layout, std::int64_t page_s
   return strides;
 }
 
+std::int64_t usual_rows_a_call(const Subject& subject, ElementType input) {
+  const std::int64_t row_bytes = std::int64_t{layout_shape(subject.dialect.layout).row_values} * element_bytes(input);
+  switch (subject.memory) {
+    case MemoryKind::cuda:
+      return cuda_input_bytes / row_bytes;
+    case MemoryKind::own:
+      return 16384;
+    case MemoryKind::host:
+      break;
+  }
+  return 1024;  // so that a call stays in the cache
+}
+
 }  // namespace
 
 std::vector<ProofPages> pages_to_try(const Subject& subject) {
@@ -58,17 +71,15 @@ std::vector<ProofPages> pages_to_try(const Subject& subject) {
   return all;
 }
 
-std::int64_t rows_a_call(const Subject& subject, ElementType input) {
-  const std::int64_t row_bytes = std::int64_t{layout_shape(subject.dialect.layout).row_values} * element_bytes(input);
-  switch (subject.memory) {
-    case MemoryKind::cuda:
-      return cuda_input_bytes / row_bytes;
-    case MemoryKind::own:
-      return 16384;
-    case MemoryKind::host:
-      break;
+std::vector<std::int64_t> rows_a_call_to_try(const Subject& subject, ElementType input) {
+  const std::int64_t usual = usual_rows_a_call(subject, input);
+  std::vector<std::int64_t> all{usual};
+  for (const std::int64_t fewer : {128, 16, 1}) {
+    if (fewer < usual) {
+      all.push_back(fewer);
+    }
   }
-  return 1024;  // so that a call stays in the cache
+  return all;
 }
 
 SlotOrder slot_order(std::int64_t rows) {
@@ -79,19 +90,22 @@ SlotOrder slot_order(std::int64_t rows) {
   return order;
 }
 
-StoreShape proof_shape(const Subject& subject, ElementType input, Fp8 fp8, const ProofPages& pages, std::int64_t rows,
-                       std::int64_t number) {
+IndexType index_type_at(const Subject& subject, const ProofQuestion& question, std::int64_t first) {
+  const auto turn = static_cast<std::size_t>(first / question.rows_a_call) % subject.index_types.size();
+  return question.index.value_or(subject.index_types[turn]);
+}
+
+StoreShape proof_shape(const Subject& subject, const ProofQuestion& question, std::int64_t rows, IndexType index_type) {
   StoreShape shape;
   shape.layout = subject.dialect.layout;
-  shape.input_type = input;
-  const auto turn = static_cast<std::size_t>(number) % subject.index_types.size();
-  shape.index_type = subject.index_types[turn];
-  shape.fp8 = fp8;
+  shape.input_type = question.input;
+  shape.index_type = index_type;
+  shape.fp8 = question.fp8;
   shape.tokens = rows;
   shape.row_stride = shape.row_bytes();
-  shape.page_size = pages.size;
+  shape.page_size = question.pages.size;
   shape.pages = rows / shape.page_size + 1;
-  shape.page_stride = pages.stride;
+  shape.page_stride = question.pages.stride;
   return shape;
 }
 

@@ -33,9 +33,11 @@ class KnownDomain {
   ProofQuestion asked_;
 };
 
-// The shape of a call with `rows` rows, the `number`th: index types take turns.
-StoreShape proof_shape(const Subject& subject, ElementType input, Fp8 fp8, const ProofPages& pages, std::int64_t rows,
-                       std::int64_t number);
+// The index type of the call that begins at row `first`.
+IndexType index_type_at(const Subject& subject, const ProofQuestion& question, std::int64_t first);
+
+// The shape of a call with `rows` rows.
+StoreShape proof_shape(const Subject& subject, const ProofQuestion& question, std::int64_t rows, IndexType index_type);
 
 // Calls the kernel and waits. Counts a refusal in `answer`, tells a failure there, and returns whether rows were stored.
 bool store_rows(const Subject& subject, const StoreShape& shape, const void* input, void* pool, const void* indices,

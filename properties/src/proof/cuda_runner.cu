@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "kvproof/device/error.h"
+#include "kvproof/reference/declared_error.h"
 
 namespace kvproof {
 namespace {
@@ -28,7 +29,9 @@ struct Totals {
   unsigned long long pairs;
   unsigned long long wrong_rows;
   unsigned long long wrong_bytes;
+  unsigned long long explained;
   long long first_wrong;
+  long long first_explained;
 };
 
 struct Batch {
@@ -69,7 +72,7 @@ struct Part {
 struct Made {
   std::uint32_t elements[lane_values];
   uint4 bytes[2];  // 16 codes, or 16 rope values
-  std::uint32_t scale;
+  TileScale scale;
   int pairs;
 };
 
@@ -91,13 +94,13 @@ __device__ void make(const Batch& batch, const Part<layout>& part, Made& made) {
   const DomainView& view = batch.view;
   const Patterns patterns = patterns_of(view.type);
   __shared__ std::int64_t first_group;
-  if (view.domain == Domain::codes && threadIdx.x == 0) {
+  if (enumerates(view.domain) && threadIdx.x == 0) {
     first_group = group_of(view, (batch.first + std::int64_t{blockIdx.x} * Part<layout>::rows_a_block) * shape.tiles);
   }
   __syncthreads();
   const std::int64_t row = batch.first + part.row;
   made.pairs = 0;
-  made.scale = 0;
+  made.scale = {};
   if (part.rope()) {
     std::uint32_t words[8] = {};
 #pragma unroll
@@ -111,7 +114,7 @@ __device__ void make(const Batch& batch, const Part<layout>& part, Made& made) {
     made.bytes[1] = make_uint4(words[4], words[5], words[6], words[7]);
   } else {
     const CodeGroup* group = view.groups;
-    if (view.domain == Domain::codes) {
+    if (enumerates(view.domain)) {
       group += group_from(view, first_group, row * shape.tiles + part.tile());
     }
     const TilePlan plan = tile_plan(view, row, part.tile(), group);
@@ -148,7 +151,7 @@ __device__ void make(const Batch& batch, const Part<layout>& part, Made& made) {
     encode<Quantise::multiply_reciprocal>(values, scale, batch.dialect, fp8, limit_code, words);
   }
   made.bytes[0] = make_uint4(words[0], words[1], words[2], words[3]);
-  made.scale = scale.stored;
+  made.scale = scale;
 }
 
 // Where a lane's bytes lie.
@@ -204,7 +207,7 @@ __global__ void __launch_bounds__(threads) lay_rows(const __grid_constant__ Batc
   }
   if (part.first_of_tile()) {
     for (int byte = 0; byte < Part<layout>::shape.bytes_per_scale; ++byte) {
-      target.scale[byte] = static_cast<std::uint8_t>(~(made.scale >> (8 * byte)));
+      target.scale[byte] = static_cast<std::uint8_t>(~(made.scale.stored >> (8 * byte)));
     }
   }
   if (part.lane == 0) {
@@ -226,7 +229,34 @@ __device__ int different(uint4 a, uint4 b) {
   return different(a.x, b.x) + different(a.y, b.y) + different(a.z, b.z) + different(a.w, b.w);
 }
 
+// Of 16 codes that a lane found, those that are not the model's and that the dialect's declared error explains.
+__device__ int explained_codes(const Batch& batch, const Made& made, uint4 found) {
+  const Fp8 fp8 = batch.shape.fp8;
+  const std::uint8_t limit_code = fp8_limit_code(fp8, dialect_limit(batch.dialect, fp8));
+  const std::uint32_t words[4] = {found.x, found.y, found.z, found.w};
+  const std::uint32_t expected[4] = {made.bytes[0].x, made.bytes[0].y, made.bytes[0].z, made.bytes[0].w};
+  int explained = 0;
+  for (int i = 0; i < lane_values; ++i) {
+    const auto code = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
+    if (code != static_cast<std::uint8_t>(expected[i / 4] >> (8 * (i % 4)))) {
+      const F32 x = element_to_f32(made.elements[i], batch.view.type);
+      explained += explained_by_declared_error(x, made.scale, batch.dialect, fp8, limit_code, code) ? 1 : 0;
+    }
+  }
+  return explained;
+}
+
+// The first lane of each row on which something is so.
 template <Layout layout>
+__device__ bool first_of_row(bool so) {
+  const unsigned lanes = __ballot_sync(0xFFFFFFFFU, so);
+  const auto in_warp = static_cast<int>(threadIdx.x) % 32;
+  const unsigned mine = Part<layout>::lanes == 32 ? 0xFFFFFFFFU : 0xFFU << (in_warp / 8 * 8);
+  return __ffs(static_cast<int>(lanes & mine)) - 1 == in_warp;
+}
+
+// `declared`: the dialect declares an error.
+template <Layout layout, bool declared>
 __global__ void __launch_bounds__(threads) compare_rows(const __grid_constant__ Batch batch) {
   const Part<layout> part(batch);
   __shared__ unsigned pairs;
@@ -236,15 +266,21 @@ __global__ void __launch_bounds__(threads) compare_rows(const __grid_constant__ 
   Made made;
   make<layout>(batch, part, made);  // synchronizes the block, so `pairs` is 0 for all
   int wrong = 0;
+  int explained = 0;
   if (part.active) {
     const Target<layout> target(batch, part);
-    wrong = different(__ldcs(target.data), made.bytes[0]);
+    const uint4 found = __ldcs(target.data);
+    wrong = different(found, made.bytes[0]);
+    if (declared && wrong != 0 && !part.rope()) {
+      explained = explained_codes(batch, made, found);
+      wrong -= explained;
+    }
     if (part.rope()) {
       wrong += different(__ldcs(target.data + 1), made.bytes[1]);
     }
     if (part.first_of_tile()) {
       for (int byte = 0; byte < Part<layout>::shape.bytes_per_scale; ++byte) {
-        wrong += target.scale[byte] != static_cast<std::uint8_t>(made.scale >> (8 * byte)) ? 1 : 0;
+        wrong += target.scale[byte] != static_cast<std::uint8_t>(made.scale.stored >> (8 * byte)) ? 1 : 0;
       }
     }
     if (Part<layout>::shape.pad != 0 && part.lane == 0) {
@@ -257,15 +293,17 @@ __global__ void __launch_bounds__(threads) compare_rows(const __grid_constant__ 
   if (threadIdx.x % 32 == 0 && of_warp != 0) {
     atomicAdd(&pairs, of_warp);
   }
-  const unsigned wrong_lanes = __ballot_sync(0xFFFFFFFFU, wrong != 0);
+  const bool first_wrong = first_of_row<layout>(wrong != 0);
   if (wrong != 0) {
-    const auto in_warp = static_cast<int>(threadIdx.x) % 32;
-    const unsigned mine = Part<layout>::lanes == 32 ? 0xFFFFFFFFU : 0xFFU << (in_warp / 8 * 8);
     atomicAdd(&batch.totals->wrong_bytes, static_cast<unsigned long long>(wrong));
-    if (__ffs(static_cast<int>(wrong_lanes & mine)) - 1 == in_warp) {
+    if (first_wrong) {
       atomicAdd(&batch.totals->wrong_rows, 1ULL);
       atomicMin(&batch.totals->first_wrong, static_cast<long long>(part.row));
     }
+  }
+  if (declared && explained != 0) {
+    atomicAdd(&batch.totals->explained, static_cast<unsigned long long>(explained));
+    atomicMin(&batch.totals->first_explained, static_cast<long long>(part.row));
   }
   __syncthreads();
   if (threadIdx.x == 0 && pairs != 0) {
@@ -321,14 +359,13 @@ class CudaRunner final : public ProofRunner {
       batch.view.amaxes = amaxes_.filled(domain.amaxes());
     }
     batch.dialect = subject_.dialect;
-    const std::int64_t most = rows_a_call(subject_, question.input);
     ProofAnswer answer;
     for (std::int64_t first = question.first; first < question.last && !answer.failure && answer.wrong_rows == 0;
-         first += most) {
-      const std::int64_t rows = std::min(most, question.last - first);
+         first += question.rows_a_call) {
+      const std::int64_t rows = std::min(question.rows_a_call, question.last - first);
       batch.first = first;
       batch.order = slot_order(rows);
-      batch.shape = proof_shape(subject_, question.input, question.fp8, question.pages, rows, calls_++);
+      batch.shape = proof_shape(subject_, question, rows, index_type_at(subject_, question, first));
       if (batch.shape.layout == Layout::flashmla) {
         call<Layout::flashmla>(batch, answer);
       } else {
@@ -350,7 +387,7 @@ class CudaRunner final : public ProofRunner {
     const auto stream = static_cast<cudaStream_t>(memory_->stream());
     constexpr std::int64_t a_block = Part<layout>::rows_a_block;
     const auto blocks = static_cast<unsigned>((shape.tokens + a_block - 1) / a_block);
-    const Totals clear{0, 0, 0, none};
+    const Totals clear{0, 0, 0, 0, none, none};
     require(cudaMemcpyAsync(batch.totals, &clear, sizeof clear, cudaMemcpyHostToDevice, stream), "clearing the counts");
     lay_rows<layout><<<blocks, threads, 0, stream>>>(batch);
     require(cudaGetLastError(), "making rows");
@@ -358,7 +395,11 @@ class CudaRunner final : public ProofRunner {
     if (!store_rows(subject_, shape, batch.input, batch.pool, batch.indices, *memory_, answer)) {
       return;
     }
-    compare_rows<layout><<<blocks, threads, 0, stream>>>(batch);
+    if (batch.dialect.reciprocal_ulp != 0) {
+      compare_rows<layout, true><<<blocks, threads, 0, stream>>>(batch);
+    } else {
+      compare_rows<layout, false><<<blocks, threads, 0, stream>>>(batch);
+    }
     require(cudaGetLastError(), "comparing rows");
     Totals totals{};
     require(cudaMemcpyAsync(&totals, batch.totals, sizeof totals, cudaMemcpyDeviceToHost, stream), "copy of the counts");
@@ -368,8 +409,14 @@ class CudaRunner final : public ProofRunner {
     answer.bytes += shape.tokens * places.token_bytes();
     answer.wrong_rows += static_cast<std::int64_t>(totals.wrong_rows);
     answer.wrong_bytes += static_cast<std::int64_t>(totals.wrong_bytes);
+    answer.explained += static_cast<std::int64_t>(totals.explained);
+    if (totals.explained != 0 && answer.explained_row < 0) {
+      answer.explained_row = batch.first + totals.first_explained;
+      fetch(batch, totals.first_explained, answer.explained_found);
+    }
     if (totals.wrong_rows != 0) {
       answer.first_wrong = batch.first + totals.first_wrong;
+      answer.index_type = shape.index_type;
       fetch(batch, totals.first_wrong, answer.found);
     }
   }
@@ -397,7 +444,6 @@ class CudaRunner final : public ProofRunner {
   Room totals_;
   Room groups_;
   Room amaxes_;
-  std::int64_t calls_ = 0;
 };
 
 }  // namespace

@@ -37,13 +37,14 @@ ProofDomain::ProofDomain(Domain domain, const Dialect& dialect, ElementType inpu
       list_amaxes(dialect, fp8);
       rows_ = amax_count_ * 2 * shape.tile;
       break;
-    case Domain::codes: {
-      list_groups(dialect, fp8);
-      const CodeGroup& last = groups_.back();
-      const std::int64_t tiles = last.first_tile + (last.pairs + shape.tile - 2) / (shape.tile - 1);
-      rows_ = (tiles + shape.tiles - 1) / shape.tiles;
+    case Domain::codes:
+      list_groups(dialect, fp8, power_of_two_scales(dialect));
       break;
-    }
+    case Domain::pairs:
+      if (power_of_two_scales(dialect) && input != ElementType::fp32) {
+        list_groups(dialect, fp8, false);
+      }
+      break;
     case Domain::rope:
       rope_nan_ = input == ElementType::bf16 || dialect.nan != NanCode::unstated;
       rows_ = shape.rope == 0 ? 0 : rope_patterns(input);
@@ -80,9 +81,10 @@ void ProofDomain::list_amaxes(const Dialect& dialect, Fp8 fp8) {
   amax_count_ = static_cast<std::int64_t>(amaxes_.size());
 }
 
-void ProofDomain::list_groups(const Dialect& dialect, Fp8 fp8) {
+void ProofDomain::list_groups(const Dialect& dialect, Fp8 fp8, bool one_a_scale) {
   const std::uint32_t infinity = patterns_of(input_).infinity;
-  const std::int64_t a_tile = layout_shape(layout_).tile - 1;
+  const LayoutShape shape = layout_shape(layout_);
+  const std::int64_t a_tile = shape.tile - 1;
   std::int64_t tile = 0;
   std::int64_t pair = 0;
   const auto add = [&](std::uint32_t amax) {
@@ -91,17 +93,13 @@ void ProofDomain::list_groups(const Dialect& dialect, Fp8 fp8) {
     tile += (pairs + a_tile - 1) / a_tile;
     pair += pairs;
   };
-  if (input_ == ElementType::fp32) {
-    add(infinity - 1);
-    return;
-  }
-  const bool by_scale = power_of_two_scales(dialect);
   const auto stored = [&](std::uint32_t amax) { return tile_scale(element_to_f32(amax, input_), dialect, fp8).stored; };
-  for (std::uint32_t amax = 0; amax < infinity; ++amax) {
-    if (!by_scale || amax + 1 == infinity || stored(amax) != stored(amax + 1)) {
+  for (std::uint32_t amax = input_ == ElementType::fp32 ? infinity - 1 : 0; amax < infinity; ++amax) {
+    if (!one_a_scale || amax + 1 == infinity || stored(amax) != stored(amax + 1)) {
       add(amax);
     }
   }
+  rows_ = (tile + shape.tiles - 1) / shape.tiles;
 }
 
 // NaN that are quiet and signalling, of the smallest and the largest payload, and the infinities, of both signs.
@@ -153,6 +151,7 @@ std::int64_t ProofDomain::pairs(std::int64_t first, std::int64_t last) const {
   const LayoutShape shape = layout_shape(layout_);
   switch (domain_) {
     case Domain::codes:
+    case Domain::pairs:
       return code_pairs_before(last * shape.tiles) - code_pairs_before(first * shape.tiles);
     case Domain::rope:
       return (last - first) * shape.rope - (rope_nan_values_before(last) - rope_nan_values_before(first));
@@ -185,7 +184,7 @@ std::int64_t ProofDomain::row_bytes() const {
 }
 
 void ProofDomain::make_row(std::int64_t row, std::uint8_t* to) const {
-  std::int64_t group = domain_ == Domain::codes ? group_of(view(), row * layout_shape(layout_).tiles) : 0;
+  std::int64_t group = enumerates(domain_) ? group_of(view(), row * layout_shape(layout_).tiles) : 0;
   fill_row(view(), row, group, to);
 }
 

@@ -39,7 +39,7 @@ std::int64_t fill_row_of(const DomainView& view, std::int64_t row, std::int64_t&
   const std::uint32_t sign = patterns_of(view.type).sign;
   std::int64_t pairs = 0;
   for (int tile = 0; tile < shape.tiles; ++tile) {
-    if (view.domain == Domain::codes) {
+    if (enumerates(view.domain)) {
       group = group_from(view, group, row * shape.tiles + tile);
     }
     const TilePlan plan = tile_plan(view, row, tile, view.groups + group);

@@ -1,9 +1,12 @@
+#include "finding.h"
+
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstring>
 
+#include "../declared_row.h"
 #include "call.h"
-#include "kvproof/properties/prove.h"
 #include "kvproof/reference/names.h"
 
 namespace kvproof {
@@ -20,22 +23,34 @@ std::string found_or_left(std::uint8_t found, std::uint8_t expected) {
                                                        : fmt::format("0x{:02x}", found);
 }
 
+std::vector<std::uint8_t> bytes_of(const ProofDomain& domain, std::int64_t row) {
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(domain.row_bytes()));
+  domain.make_row(row, bytes.data());
+  return bytes;
+}
+
 class Row {
  public:
-  Row(const Subject& subject, const ProofTask& task, const ProofPages& pages, std::int64_t row, const RowImage& found)
+  Row(const Subject& subject, const ProofTask& task, std::int64_t row, const RowImage& found)
       : subject_(subject),
         task_(task),
-        pages_(pages),
         row_(row),
         layout_(layout_shape(subject.dialect.layout)),
-        found_(found) {
-    const ProofDomain domain(task.domain, subject.dialect, task.input, task.fp8);
-    bytes_.resize(static_cast<std::size_t>(domain.row_bytes()));
-    domain.make_row(row, bytes_.data());
-    encode_row(bytes_.data(), task.input, subject.dialect, task.fp8, &expected_);
-  }
+        found_(found),
+        bytes_(bytes_of({task.domain, subject.dialect, task.input, task.fp8}, row)),
+        declared_(bytes_.data(), task.input, subject.dialect, task.fp8),
+        expected_(declared_.image) {}
 
-  RowFinding finding() const { return {in_words(), as_case()}; }
+  std::string in_words() const { return fmt::format("{}; input {}, {}", wrong(), name_of(task_.input), name_of(task_.fp8)); }
+
+  std::string explained() const {
+    for (int i = 0; i < layout_.codes; ++i) {
+      if (found_.data[i] != expected_.data[i] && declared_.explains(i, found_.data[i])) {
+        return code(i);
+      }
+    }
+    return {};
+  }
 
  private:
   std::uint32_t element(int i) const { return element_bits(bytes_.data(), task_.input, i); }
@@ -67,7 +82,12 @@ class Row {
                        expected, 2 * layout_.bytes_per_scale, tile);
   }
 
-  std::string in_words() const { return fmt::format("{}; input {}, {}", wrong(), name_of(task_.input), name_of(task_.fp8)); }
+  std::string code(int i) const {
+    const int tile = i / layout_.tile;
+    return fmt::format("{}, x {}: code {}, expected 0x{:02x}, at tile {} element {}", amax(tile),
+                       pattern(element(i), task_.input), found_or_left(found_.data[i], expected_.data[i]), expected_.data[i],
+                       tile, i % layout_.tile);
+  }
 
   std::string wrong() const {
     for (int i = 0; i < layout_.tiles * layout_.bytes_per_scale; ++i) {
@@ -76,11 +96,8 @@ class Row {
       }
     }
     for (int i = 0; i < layout_.codes; ++i) {
-      if (found_.data[i] != expected_.data[i]) {
-        const int tile = i / layout_.tile;
-        return fmt::format("{}, x {}: code {}, expected 0x{:02x}, at tile {} element {}", amax(tile),
-                           pattern(element(i), task_.input), found_or_left(found_.data[i], expected_.data[i]),
-                           expected_.data[i], tile, i % layout_.tile);
+      if (found_.data[i] != expected_.data[i] && !declared_.explains(i, found_.data[i])) {
+        return code(i);
       }
     }
     for (int i = 0; i < layout_.rope; ++i) {
@@ -95,31 +112,58 @@ class Row {
     return fmt::format("pad byte 0x{:02x}, expected 0x{:02x}", found_.scales[pad], pad_after(row_, subject_.dialect.pad));
   }
 
-  Case as_case() const {
-    Case c;
-    c.shape = proof_shape(subject_, task_.input, task_.fp8, pages_, 1, 0);
-    c.shape.pages = 1 / c.shape.page_size + 1;
-    c.input = bytes_;
-    c.indices = {1};
-    c.poison_seed = 1;
-    return c;
-  }
-
   const Subject& subject_;
   const ProofTask& task_;
-  const ProofPages& pages_;
   std::int64_t row_;
   LayoutShape layout_;
   const RowImage& found_;
-  RowImage expected_{};
   std::vector<std::uint8_t> bytes_;
+  DeclaredRow declared_;
+  const RowImage& expected_;
 };
 
 }  // namespace
 
-RowFinding name_wrong_row(const Subject& subject, const ProofTask& task, const ProofPages& pages, std::int64_t row,
-                          const RowImage& found) {
-  return Row(subject, task, pages, row, found).finding();
+std::string name_wrong_row(const Subject& subject, const ProofTask& task, std::int64_t row, const RowImage& found) {
+  return Row(subject, task, row, found).in_words();
+}
+
+std::string name_explained_code(const Subject& subject, const ProofTask& task, std::int64_t row, const RowImage& found) {
+  return Row(subject, task, row, found).explained();
+}
+
+std::string name_values(const Case& c) {
+  constexpr int few = 4;
+  const LayoutShape layout = layout_shape(c.shape.layout);
+  std::string words;
+  int values = 0;
+  for (int i = 0; i < layout.row_values; ++i) {
+    const std::uint32_t bits = element_bits(c.input.data(), c.shape.input_type, i);
+    if (bits == 0) {
+      continue;
+    }
+    if (++values > few) {
+      return {};
+    }
+    words += fmt::format("{}{} at {}", values == 1 ? "" : ", ", pattern(bits, c.shape.input_type),
+                         i < layout.codes ? fmt::format("tile {} element {}", i / layout.tile, i % layout.tile)
+                                          : fmt::format("rope place {}", i - layout.codes));
+  }
+  return values == 0 ? "all values are zero" : words + ", all others zero";
+}
+
+Case case_of_rows(const Subject& subject, const ProofQuestion& question, Span rows, IndexType index_type) {
+  const ProofDomain domain(question.domain, subject.dialect, question.input, question.fp8);
+  Case c;
+  c.shape = proof_shape(subject, question, rows.size(), index_type);
+  c.input.resize(static_cast<std::size_t>(c.shape.input_bytes()));
+  const SlotOrder order = slot_order(rows.size());
+  for (std::int64_t i = 0; i < rows.size(); ++i) {
+    domain.make_row(rows.first + i, c.input.data() + i * c.shape.row_stride);
+    c.indices.push_back(order.index(i));
+  }
+  c.poison_seed = 1;
+  return c;
 }
 
 }  // namespace kvproof

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../declared_row.h"
 #include "call.h"
 #include "fill.h"
 #include "kvproof/device/error.h"
@@ -95,11 +96,10 @@ class HostRunner final : public ProofRunner {
 
   ProofAnswer run(const ProofQuestion& question) override {
     const ProofDomain& domain = domain_.of(question, subject_.dialect);
-    const std::int64_t most = rows_a_call(subject_, question.input);
     ProofAnswer answer;
     for (std::int64_t first = question.first; first < question.last && !answer.failure && answer.wrong_rows == 0;
-         first += most) {
-      call(domain, question, first, std::min(most, question.last - first), answer);
+         first += question.rows_a_call) {
+      call(domain, question, first, std::min(question.rows_a_call, question.last - first), answer);
     }
     return answer;
   }
@@ -107,7 +107,7 @@ class HostRunner final : public ProofRunner {
  private:
   void call(const ProofDomain& domain, const ProofQuestion& question, std::int64_t first, std::int64_t rows,
             ProofAnswer& answer) {
-    const StoreShape shape = proof_shape(subject_, question.input, question.fp8, question.pages, rows, calls_++);
+    const StoreShape shape = proof_shape(subject_, question, rows, index_type_at(subject_, question, first));
     const SlotOrder order = slot_order(rows);
     const LayoutShape layout = layout_shape(shape.layout);
     const Pad pad = subject_.dialect.pad;
@@ -118,7 +118,7 @@ class HostRunner final : public ProofRunner {
     pairs_.resize(static_cast<std::size_t>(rows));
 
     const DomainView view = domain.view();
-    std::int64_t group = question.domain == Domain::codes ? group_of(view, first * layout.tiles) : 0;
+    std::int64_t group = enumerates(question.domain) ? group_of(view, first * layout.tiles) : 0;
     for (std::int64_t i = 0; i < rows; ++i) {
       const auto at = static_cast<std::size_t>(i);
       std::uint8_t* row = input + i * shape.row_stride;
@@ -144,21 +144,46 @@ class HostRunner final : public ProofRunner {
     for (std::int64_t i = 0; i < rows; ++i) {
       const auto at = static_cast<std::size_t>(i);
       const Slot slot = slot_at(pool, shape, order.index(i));
-      const std::int64_t wrong = different(slot.data, images_[at].data, layout.data_bytes) +
-                                 different(slot.scales, images_[at].scales, layout.scale_bytes);
+      const std::int64_t others = different(slot.data, images_[at].data, layout.data_bytes) +
+                                  different(slot.scales, images_[at].scales, layout.scale_bytes);
       answer.pairs += pairs_[at];
-      if (wrong != 0) {
+      if (others == 0) {
+        continue;
+      }
+      const std::int64_t explained =
+          subject_.dialect.reciprocal_ulp == 0 ? 0 : explained_codes(input + i * shape.row_stride, question, slot);
+      answer.explained += explained;
+      if (explained != 0 && answer.explained_row < 0) {
+        answer.explained_row = first + i;
+        copy(slot, layout, answer.explained_found);
+      }
+      if (others != explained) {
         ++answer.wrong_rows;
-        answer.wrong_bytes += wrong;
+        answer.wrong_bytes += others - explained;
         if (answer.first_wrong < 0) {
           answer.first_wrong = first + i;
-          std::memcpy(answer.found.data, slot.data, static_cast<std::size_t>(layout.data_bytes));
-          std::memcpy(answer.found.scales, slot.scales, static_cast<std::size_t>(layout.scale_bytes));
+          answer.index_type = shape.index_type;
+          copy(slot, layout, answer.found);
         }
       }
     }
     answer.codes += rows * layout.codes;
     answer.bytes += rows * layout.token_bytes();
+  }
+
+  // Codes of a row that are not the model's and that the dialect's declared error explains.
+  std::int64_t explained_codes(const std::uint8_t* row, const ProofQuestion& question, const Slot& slot) const {
+    const DeclaredRow declared(row, question.input, subject_.dialect, question.fp8);
+    std::int64_t explained = 0;
+    for (int i = 0; i < layout_shape(subject_.dialect.layout).codes; ++i) {
+      explained += slot.data[i] != declared.image.data[i] && declared.explains(i, slot.data[i]) ? 1 : 0;
+    }
+    return explained;
+  }
+
+  static void copy(const Slot& slot, const LayoutShape& layout, RowImage& to) {
+    std::memcpy(to.data, slot.data, static_cast<std::size_t>(layout.data_bytes));
+    std::memcpy(to.scales, slot.scales, static_cast<std::size_t>(layout.scale_bytes));
   }
 
   const Subject& subject_;
@@ -169,7 +194,6 @@ class HostRunner final : public ProofRunner {
   std::vector<RowImage> images_;
   std::vector<std::int64_t> pairs_;
   KnownDomain domain_;
-  std::int64_t calls_ = 0;
 };
 
 }  // namespace

@@ -4,9 +4,10 @@
 //               those within 64 ulp of a binade edge, of M * 2^k, of the floor, and the ends of the range
 //   codes       the sum of 2 * (A + 1) over amax A: bf16 and fp16, scales that are powers of two: the largest amax A of each
 //               reachable scale; else every amax A. fp32: the largest finite A, so every finite x
-//   rope        64 places x 65,536 patterns; fp32 has 6 lower halves for each
-//   non-finite  S x (5 + S) x elements of a tile x tiles of a row, for the S patterns whose value the dialect states
-//   positions   6 pairs x elements x (elements - 1) of a tile x tiles of a row
+//   pairs       the sum of 2 * (A + 1) over every amax A of bf16 and fp16, where scales are powers of two; else `codes` has
+//   them rope        64 places x 65,536 patterns; fp32 has 6 lower halves for each non-finite  S x (5 + S) x elements of a
+//   tile x tiles of a row, for the S patterns whose value the dialect states positions   6 pairs x elements x (elements - 1)
+//   of a tile x tiles of a row
 #pragma once
 
 #include <vector>
@@ -40,7 +41,7 @@ class ProofDomain {
 
  private:
   void list_amaxes(const Dialect& dialect, Fp8 fp8);
-  void list_groups(const Dialect& dialect, Fp8 fp8);
+  void list_groups(const Dialect& dialect, Fp8 fp8, bool one_a_scale);
   void list_specials(const Dialect& dialect);
   std::int64_t code_pairs_before(std::int64_t tile) const;
   std::int64_t rope_nan_values_before(std::int64_t row) const;

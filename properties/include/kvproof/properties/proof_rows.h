@@ -16,8 +16,12 @@ enum class Domain : std::uint32_t {
   codes,       // every x that a scale can meet, of both signs
   rope,        // every rope value at every place
   non_finite,  // every NaN and infinity listed, at every element of every tile, in every company
-  positions    // a few (amax, x) at every pair of elements of every tile
+  positions,   // a few (amax, x) at every pair of elements of every tile
+  pairs        // every x up to every amax, of both signs, where `codes` takes one amax a scale
 };
+
+// Whether a tile enumerates the x of a group.
+KVPROOF_HD constexpr bool enumerates(Domain domain) { return domain == Domain::codes || domain == Domain::pairs; }
 
 // One type's patterns. Magnitudes order as their patterns do.
 struct Patterns {
@@ -39,7 +43,7 @@ KVPROOF_HD constexpr Patterns patterns_of(ElementType type) {
   return {0x80000000U, 0x7F800000U, 0x00800000U, 0x3F800000U};
 }
 
-// Domain::codes: consecutive tiles of one amax, over all x of |x| <= amax.
+// Domain::codes and pairs: consecutive tiles of one amax, over all x of |x| <= amax.
 struct CodeGroup {
   std::int64_t first_tile;
   std::int64_t first_pair;  // pairs of the groups before
@@ -58,7 +62,7 @@ struct DomainView {
   ElementType type = ElementType::bf16;
   Layout layout = Layout::flashmla;
   std::int64_t rows = 0;
-  const CodeGroup* groups = nullptr;  // codes
+  const CodeGroup* groups = nullptr;  // codes, pairs
   std::int64_t group_count = 0;
   const std::uint32_t* amaxes = nullptr;  // scales: which; null: the numbers from 0
   std::int64_t amax_count = 0;
@@ -180,7 +184,7 @@ KVPROOF_HD constexpr TilePlan positions_tile(const DomainView& view, std::int64_
   return plan;
 }
 
-// The plan of one tile. `group` is looked at for Domain::codes only.
+// The plan of one tile. `group` is looked at where x are enumerated.
 KVPROOF_HD constexpr TilePlan tile_plan(const DomainView& view, std::int64_t row, int tile, const CodeGroup* group) {
   const LayoutShape shape = layout_shape(view.layout);
   TilePlan plan;
@@ -189,6 +193,7 @@ KVPROOF_HD constexpr TilePlan tile_plan(const DomainView& view, std::int64_t row
       plan = scales_tile(view, row, tile, shape.tile);
       break;
     case Domain::codes:
+    case Domain::pairs:
       plan = codes_tile(view, row * shape.tiles + tile, *group, shape.tile);
       break;
     case Domain::non_finite:

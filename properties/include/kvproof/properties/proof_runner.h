@@ -34,6 +34,8 @@ struct ProofQuestion {
   std::int64_t first = 0;
   std::int64_t last = 0;
   ProofPages pages;
+  std::int64_t rows_a_call = 1;
+  std::optional<IndexType> index;  // none: the kernel's types take turns, call by call
 };
 
 // What came of them.
@@ -45,10 +47,14 @@ struct ProofAnswer {
   std::string refusal;       // its words
   std::int64_t wrong_rows = 0;
   std::int64_t wrong_bytes = 0;
-  std::int64_t first_wrong = -1;        // the lowest wrong row
-  RowImage found{};                     // what stood in its slot, the pad byte included
-  std::optional<std::string> failure;   // the kernel failed, threw or ended its process: "the kernel crashed: ..."
-  std::vector<std::string> last_lines;  // what it printed before
+  std::int64_t first_wrong = -1;            // the lowest wrong row
+  IndexType index_type = IndexType::int32;  // of its call
+  RowImage found{};                         // what stood in its slot, the pad byte included
+  std::int64_t explained = 0;               // codes that are not the model's and that the dialect's declared error explains
+  std::int64_t explained_row = -1;          // with one of them
+  RowImage explained_found{};               // what stood in its slot
+  std::optional<std::string> failure;       // the kernel failed, threw or ended its process: "the kernel crashed: ..."
+  std::vector<std::string> last_lines;      // what it printed before
 };
 
 // The pad byte of a row where the dialect keeps it; it differs from row to row.
@@ -72,7 +78,7 @@ class ProofRunner {
 // On the memory that the subject lives in.
 std::unique_ptr<ProofRunner> proof_runner(const Subject& subject);
 
-// Rows that one call of a kernel carries.
-std::int64_t rows_a_call(const Subject& subject, ElementType input);
+// Rows that one call carries: as many as are fast, and fewer for a kernel that refuses those.
+std::vector<std::int64_t> rows_a_call_to_try(const Subject& subject, ElementType input);
 
 }  // namespace kvproof
