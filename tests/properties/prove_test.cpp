@@ -11,38 +11,13 @@
 #include <map>
 #include <set>
 
+#include "changed_rows.h"
 #include "kvproof/properties/case_file.h"
 #include "kvproof/properties/worker.h"
 #include "kvproof/reference/dialects.h"
-#include "planted.h"
 
 namespace kvproof {
 namespace {
-
-// The model, then `change` for each row: its elements, its index in the call, its data and its scales in the pool.
-template <class Change>
-std::int32_t changed(void* state, const kvproof_store_call* call, const char** message, Change change) {
-  planted::right(state, call, message);
-  const auto layout = static_cast<Layout>(call->layout);
-  for (std::int64_t token = 0; token < call->tokens; ++token) {
-    const auto* row = static_cast<const std::uint8_t*>(call->input) + token * call->input_row_stride;
-    const std::int64_t index =
-        index_at(static_cast<const std::uint8_t*>(call->index), static_cast<IndexType>(call->index_type), token);
-    const std::int64_t slot = index % call->page_size;
-    std::uint8_t* page = static_cast<std::uint8_t*>(call->cache) + index / call->page_size * call->page_stride;
-    change([row](int i) { return element_bits(row, ElementType::bf16, i); }, layout_shape(layout),
-           page + data_offset(layout, slot), page + scale_offset(layout, slot, call->page_size));
-  }
-  return KVPROOF_STORED;
-}
-
-std::uint32_t amax_of(const auto& element, const LayoutShape& shape, int tile) {
-  std::uint32_t amax = 0;
-  for (int i = 0; i < shape.tile; ++i) {
-    amax = std::max(amax, element(tile * shape.tile + i) & 0x7FFFU);
-  }
-  return amax;
-}
 
 // Wrong for one pair: amax 1.75 * 2^-3, of which each layout has its own group, and x = -0x3d77.
 constexpr std::uint32_t bad_amax = 0x3E60;
@@ -148,6 +123,10 @@ TEST(ProofDomain, CountsAreTheKnownNumbers) {
   EXPECT_EQ(domain(Domain::scales, Layout::indexer).pairs(), 32'640 * 2 * 128);
   EXPECT_EQ(domain(Domain::codes, Layout::indexer).pairs(), 1'065'402'240);
   EXPECT_EQ(domain(Domain::codes, Layout::indexer, ElementType::fp16).pairs(), std::int64_t{31'744} * 31'745);
+  EXPECT_EQ(domain(Domain::pairs, Layout::flashmla).pairs(), 1'065'402'240);
+  EXPECT_EQ(domain(Domain::pairs, Layout::flashmla, ElementType::fp16).pairs(), std::int64_t{31'744} * 31'745);
+  EXPECT_TRUE(domain(Domain::pairs, Layout::flashmla, ElementType::fp32).empty());
+  EXPECT_TRUE(domain(Domain::pairs, Layout::indexer).empty());  // they are its codes
   EXPECT_EQ(domain(Domain::codes, Layout::flashmla, ElementType::fp32).pairs(), 4'278'190'080);
   EXPECT_EQ(domain(Domain::rope, Layout::flashmla).pairs(), 65'536 * 64);
   EXPECT_TRUE(domain(Domain::rope, Layout::indexer).empty());
@@ -188,6 +167,26 @@ TEST(ProofDomain, EveryCodePairIsMadeOnce) {
   }
 }
 
+TEST(ProofDomain, PairsHoldEveryXUpToEveryAmax) {
+  constexpr std::uint32_t amaxes = 400;
+  const ProofDomain pairs = domain(Domain::pairs, Layout::flashmla);
+  std::set<std::pair<std::uint32_t, std::uint32_t>> met;
+  std::vector<std::uint8_t> row(1024);
+  for (std::int64_t at = 0; at * 7 < pairs.groups()[amaxes].first_tile; ++at) {
+    pairs.make_row(at, row.data());
+    const auto element = [&](int i) { return element_bits(row.data(), ElementType::bf16, i); };
+    for (int i = 0; i < 448; ++i) {
+      met.insert({amax_of(element, layout_shape(Layout::flashmla), i / 64), element(i)});
+    }
+  }
+  for (std::uint32_t amax = 0; amax < amaxes; ++amax) {
+    for (std::uint32_t x = 0; x <= amax; ++x) {
+      ASSERT_TRUE(met.contains({amax, x}) && met.contains({amax, x | 0x8000U})) << amax << " " << x;
+    }
+  }
+  EXPECT_EQ(pairs.groups()[amaxes].first_pair, std::int64_t{amaxes} * (amaxes + 1));
+}
+
 TEST(ProofDomain, ScalesAndPositionsMeetEveryPlace) {
   const ProofDomain positions = domain(Domain::positions, Layout::flashmla);
   std::set<std::tuple<int, int, int, int>> places;
@@ -214,7 +213,8 @@ TEST(ProofDomain, ScalesAndPositionsMeetEveryPlace) {
 }
 
 TEST(ProofDomain, ShardsCoverEveryRowOnce) {
-  for (const Domain which : {Domain::scales, Domain::codes, Domain::rope, Domain::non_finite, Domain::positions}) {
+  for (const Domain which :
+       {Domain::scales, Domain::codes, Domain::rope, Domain::non_finite, Domain::positions, Domain::pairs}) {
     const ProofDomain all = domain(which, Layout::flashmla);
     for (const std::int64_t of : {std::int64_t{1}, std::int64_t{3}, std::int64_t{7}, std::int64_t{100'000'000}}) {
       std::int64_t row = 0;
@@ -259,6 +259,24 @@ TEST(Prove, OneWrongPairIsCaughtAndNamed) {
   expect_named(Layout::flashmla, one_pair, {Domain::codes, ElementType::bf16, Fp8::e4m3fn, {}}, words);
   // The part of the indexer's domain that holds the amax: a share of (0x3e60 / 0x7f80)^2 lies before it.
   expect_named(Layout::indexer, one_pair, {Domain::codes, ElementType::bf16, Fp8::e4m3fn, {24, 100}}, words);
+}
+
+// 0x3e50 has the scale of 0x3e60, and so `codes` does not have it: only a kernel that forgets the scale tells them apart.
+std::int32_t one_pair_below_the_edge(void* state, const kvproof_store_call* call, const char** message) {
+  return changed(state, call, message, [](auto element, const LayoutShape& shape, std::uint8_t* data, std::uint8_t*) {
+    for (int i = 0; i < shape.codes; ++i) {
+      if (element(i) == bad_x && amax_of(element, shape, i / shape.tile) == 0x3E50) {
+        data[i] ^= 1;
+      }
+    }
+  });
+}
+
+TEST(Prove, AnAmaxWithinAScaleIsCaughtByItsPairs) {
+  EXPECT_TRUE(
+      prove(Layout::flashmla, one_pair_below_the_edge, {Domain::codes, ElementType::bf16, Fp8::e4m3fn, {}}).proved());
+  expect_named(Layout::flashmla, one_pair_below_the_edge, {Domain::pairs, ElementType::bf16, Fp8::e4m3fn, {24, 100}},
+               "amax 0x3e50 (0.203125), x 0xbd77 (-0.060302734): code ");
 }
 
 TEST(Prove, AWrongPairIsFiledInThePagesThatTheKernelTakes) {
