@@ -72,7 +72,16 @@ void print_result(const PropertyResult& result) {
   fmt::print("{}\n", line);
 }
 
-void print_failure(const PropertyResult& result, const Options& options, const Chosen& chosen) {
+// The check again, from its seed, as a shell takes it.
+std::string check_command(const Options& options, const Chosen& chosen, std::uint64_t seed) {
+  return fmt::format(
+      "{} check --seed 0x{:x}{}{}{}{}", shell_quoted(chosen.program), seed, options.kernels.arguments(),
+      options.kernels.dialect.empty() ? "" : " --dialect " + options.kernels.dialect,
+      options.kernels.layout.empty() ? "" : " --layout " + options.kernels.layout,
+      options.cases == 0 ? fmt::format(" --budget {}s", options.budget_seconds) : fmt::format(" --cases {}", options.cases));
+}
+
+void print_failure(const PropertyResult& result, const Options& options, const Chosen& chosen, std::uint64_t seed) {
   if (!result.failure) {
     fmt::print("  {} not asked: {}\n", result.property->name, result.not_asked);
     return;
@@ -82,10 +91,15 @@ void print_failure(const PropertyResult& result, const Options& options, const C
              failure.shrink_cut ? " (time for shrinking ran out)" : "");
   fmt::print("    {}\n    call: {}\n", failure.breach.summary, failure.call);
   print_places(failure.breach);
-  fmt::print("    repeat: {}\n", replay_command(chosen.program, failure.file, options.kernels));
+  for (const std::string& note : failure.notes) {
+    fmt::print("    {}\n", note);
+  }
+  const bool by_seed = failure.file.empty() || failure.needs_earlier;
+  fmt::print("    repeat: {}\n",
+             by_seed ? check_command(options, chosen, seed) : replay_command(chosen.program, failure.file, options.kernels));
 }
 
-void print_subject(const Checked& checked, const Options& options, const Chosen& chosen) {
+void print_subject(const Checked& checked, const Options& options, const Chosen& chosen, std::uint64_t seed) {
   Totals totals;
   for (const PropertyResult& result : checked.results) {
     totals.add(result);
@@ -97,7 +111,7 @@ void print_subject(const Checked& checked, const Options& options, const Chosen&
   print_explained(totals.explained, checked.subject.dialect.reciprocal_ulp, totals.explained_example);
   for (const PropertyResult& result : checked.results) {
     if (!result.holds()) {
-      print_failure(result, options, chosen);
+      print_failure(result, options, chosen, seed);
     } else if (options.verbose || result.compared_nothing() || 2 * result.refused > result.cases) {
       print_result(result);
     }
@@ -130,7 +144,11 @@ Json result_json(const PropertyResult& result) {
   if (result.failure) {
     json["failure"] = breach_json(result.failure->breach);
     json["failure"]["call"] = result.failure->call;
-    json["failure"]["file"] = result.failure->file.string();
+    json["failure"]["notes"] = result.failure->notes;
+    json["failure"]["needs_earlier_cases"] = result.failure->needs_earlier;
+    if (!result.failure->file.empty()) {
+      json["failure"]["file"] = result.failure->file.string();
+    }
     json["failure"]["shrink_steps"] = result.failure->shrink_steps;
     json["failure"]["shrink_cut"] = result.failure->shrink_cut;
   }
@@ -144,6 +162,7 @@ class Run {
 
   int work() {
     expect_writable(options_.json);
+    expect_folder(options_.save);
     const auto start = std::chrono::steady_clock::now();
     const std::chrono::duration<double> budget(options_.budget_seconds);
     std::size_t steps = 0;
@@ -193,7 +212,7 @@ class Run {
       }
       kernels_.release(i);
       progress_.clear();
-      print_subject(checked, options_, chosen_);
+      print_subject(checked, options_, chosen_, seed_);
       std::fflush(stdout);
       checked_.push_back(std::move(checked));
     }

@@ -172,6 +172,7 @@ class Run {
 
   int work() {
     expect_writable(options_.json);
+    expect_folder(options_.save);
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::vector<ProofTask>> tasks;
     for (std::size_t i = 0; i < kernels_.size(); ++i) {

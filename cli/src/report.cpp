@@ -107,4 +107,18 @@ void expect_writable(const std::string& path) {
   }
 }
 
+void expect_folder(const std::string& folder) {
+  if (folder.empty()) {
+    return;
+  }
+  std::error_code error;
+  std::filesystem::path there = std::filesystem::absolute(folder, error).lexically_normal();
+  while (!std::filesystem::exists(there, error) && there.has_relative_path()) {
+    there = there.parent_path();  // what is missing is made in it
+  }
+  if (!std::filesystem::is_directory(there, error) || access(there.c_str(), W_OK) != 0) {
+    throw CannotRun(fmt::format("{}: no files can be put into such a folder", folder));
+  }
+}
+
 }  // namespace kvproof::cli

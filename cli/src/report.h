@@ -37,4 +37,7 @@ void write_json(const std::filesystem::path& path, const Json& json);
 // Throws CannotRun where write_json could not write to `path`, to be asked before hours of work; an empty one is none.
 void expect_writable(const std::string& path);
 
+// Throws CannotRun where no file could be put into `folder`, which need not be there yet; an empty one is none.
+void expect_folder(const std::string& folder);
+
 }  // namespace kvproof::cli

@@ -155,19 +155,42 @@ class Search {
     each_case_(result_);
   }
 
-  void save(const Case& c, const Breach& breach) const {
-    save_finding(file_, subject_, c, fmt::format("{} breaks {}: {}", subject_.title(), property_.name, property_.promise),
-                 breach.summary);
+  // A finding that cannot be saved is one all the same.
+  void save(const Case& c, const Breach& breach) {
+    try {
+      save_finding(file_, subject_, c, fmt::format("{} breaks {}: {}", subject_.title(), property_.name, property_.promise),
+                   breach.summary);
+      unsaved_.clear();
+    } catch (const CannotRun& error) {
+      unsaved_ = error.what();
+    }
+  }
+
+  bool needs_earlier() {
+    if (!options_.run_afresh || breach_.hung) {
+      return false;  // to wait for one that does not return costs its whole time again
+    }
+    const std::optional<CaseOutcome> outcome = runner_.run_afresh(&property_, *smallest_);
+    return outcome && !outcome->breach;
   }
 
   void finish() {
     if (options_.name_fault) {
       runner_.name_fault(&property_, *smallest_, breach_);
     }
+    Failure failure{breach_, describe_call(*smallest_), {}, shrink_steps_, shrink_cut_, needs_earlier(), {}};
+    if (failure.needs_earlier) {
+      failure.notes.emplace_back("alone, in a process of its own, this case does not fail: it takes the cases before it");
+    }
     if (!file_.empty()) {
       save(*smallest_, breach_);
     }
-    result_.failure = Failure{breach_, describe_call(*smallest_), file_, shrink_steps_, shrink_cut_};
+    if (unsaved_.empty()) {
+      failure.file = file_;
+    } else {
+      failure.notes.push_back("not saved: " + unsaved_);
+    }
+    result_.failure = std::move(failure);
   }
 
   CaseRunner& runner_;
@@ -179,6 +202,7 @@ class Search {
   std::optional<Case> smallest_;
   Breach breach_;
   std::filesystem::path file_;
+  std::string unsaved_;  // why the file is not there
   Clock::time_point shrink_stop_ = Clock::time_point::max();
   std::int64_t shrink_steps_ = 0;
   bool shrink_cut_ = false;

@@ -65,6 +65,7 @@ class Examiner {
     check.cases = cases;
     check.shrink_budget = std::chrono::duration<double>(0);
     check.save.clear();
+    check.run_afresh = false;
     const PropertyResult result = check_property(runner_, subject_, property, check, [](const PropertyResult&) {});
     found_.cases += result.cases;
     found_.codes += result.codes;

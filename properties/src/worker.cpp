@@ -65,6 +65,9 @@ class InChild final : public CaseRunner {
   void name_fault(const Property* property, const Case& c, Breach& breach) override {
     worker_->name_fault(subject_, property, c, breach);
   }
+  std::optional<CaseOutcome> run_afresh(const Property* property, const Case& c) override {
+    return worker_->run_afresh(subject_, property, c);
+  }
   ProofAnswer prove(const ProofQuestion& question) override { return worker_->prove(subject_, question); }
   std::string device() override { return worker_->device(subject_); }
   bool isolated() const override { return true; }
@@ -289,6 +292,11 @@ void Worker::name_fault(std::size_t subject, const Property* property, const Cas
   } catch (const CannotRun&) {  // the breach stays, without a name
   } catch (const BadInput&) {
   }
+}
+
+CaseOutcome Worker::run_afresh(std::size_t subject, const Property* property, const Case& c) {
+  child_.reset();
+  return run(subject, property, c);
 }
 
 ProofAnswer Worker::prove(std::size_t subject, const ProofQuestion& rows) {

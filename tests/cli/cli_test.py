@@ -151,6 +151,14 @@ class Check(Command):
             done = subprocess.run(command, shell=True, cwd=self.folder.name, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, FAILS, done.stdout + done.stderr)
 
+    def test_a_folder_for_findings_that_cannot_be_is_refused_at_once(self):
+        with open(self.path("a file"), "w", encoding="utf-8"):
+            pass
+        for command in (("check", "--cases", "1"), ("prove", "--domain", "positions")):
+            with self.subTest(command):
+                self.complains(*command, "--device", "host", "--save", self.path("a file/below"), status=CANNOT_RUN,
+                               words=("a file/below: no files can be put into such a folder",))
+
     def test_the_same_seed_gives_the_same_result(self):
         one, two = (self.run_it("check", "--kernel", plugin("rope_shifted"), "--cases", "50", "--seed", "9", "--json",
                                 self.path(f"{i}.json"), status=FAILS) for i in (1, 2))

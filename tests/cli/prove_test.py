@@ -1,6 +1,6 @@
 """kvproof prove on the host: whole domains with exact counts, shards that make a whole, and wrong kernels named.
 
-    python3 prove_test.py --kvproof KVPROOF --planted planted.so
+    python3 prove_test.py --kvproof KVPROOF --planted planted.so --plugins FOLDER
 """
 
 import argparse
@@ -11,8 +11,8 @@ import sys
 import tempfile
 import unittest
 
-KVPROOF, PLANTED = "", ""
-PROVED, WRONG, BAD_INPUT = 0, 1, 2
+KVPROOF, PLANTED, PLUGINS = "", "", ""
+PROVED, WRONG, BAD_INPUT, CANNOT_RUN = 0, 1, 2, 3
 
 AMAXES, SIGNS = 32_640, 2  # finite bf16 magnitudes that are an amax
 ROPE_PATTERNS, ROPE_PLACES = 65_536, 64
@@ -53,9 +53,10 @@ class Whole(Prove):
         self.assertEqual(pairs["indexer", "scales"], AMAXES * SIGNS * 128)
         self.assertEqual(pairs["flashmla", "rope"], ROPE_PATTERNS * ROPE_PLACES)
         self.assertEqual(pairs["indexer", "codes"], INDEXER_PAIRS * SIGNS)
+        self.assertEqual(pairs["flashmla", "pairs"], INDEXER_PAIRS * SIGNS)  # the same x under the same amax
         self.assertEqual(set(pairs), {(layout, domain) for layout in ("flashmla", "indexer")
-                                      for domain in ("scales", "codes", "rope", "non-finite", "positions")} -
-                         {("indexer", "rope")})
+                                      for domain in ("scales", "codes", "rope", "non-finite", "positions",
+                                                     "pairs")} - {("indexer", "rope"), ("indexer", "pairs")})
         self.assertEqual(result["pairs"], sum(pairs.values()))
         self.assertEqual(result["pairs"], result["domain_pairs"])
 
@@ -73,6 +74,29 @@ class Parts(Prove):
         result, _ = self.prove("--dialect", "strict", "--domain", "codes", "--input", "all", "--shard", "1/256")
         types = {(one["input"], one["fp8"]) for kernel in result["kernels"] for one in kernel["domains"]}
         self.assertEqual(types, {(a, b) for a in ("bf16", "fp16", "fp32") for b in ("e4m3fn", "e4m3fnuz")})
+
+    def test_a_shard_without_a_row_has_shown_nothing(self):
+        result, out = self.prove("--dialect", "strict", "--layout", "indexer", "--domain", "non-finite", "--fp8", "e4m3fn",
+                                 "--shard", "1000000/1000000", status=CANNOT_RUN)
+        self.assertIn("no row", out)
+        self.assertIn("NOTHING COMPARED", out)
+        self.assertEqual((result["holds"], result["pairs"]), (False, 0))
+
+    def test_index_types_are_taken_in_turn_or_each_by_itself(self):
+        chosen = ("--dialect", "strict", "--layout", "indexer", "--domain", "positions", "--fp8", "e4m3fn")
+        for index, types, words in (((), ["turns"], "int32 and int64 indices in turn"),
+                                    (("--index", "int64"), ["int64"], "int64 indices"),
+                                    (("--index", "all"), ["int32", "int64"], "int32 indices")):
+            with self.subTest(index):
+                result, out = self.prove(*chosen, *index)
+                self.assertEqual([one["index"] for one in result["kernels"][0]["domains"]], types)
+                self.assertIn(words, out)
+
+    def test_what_a_declared_error_explains_is_counted(self):
+        kernel = os.path.join(PLUGINS, "plugin_approximate.so") + ":declared"
+        result, out = self.prove("--kernel", kernel, "--domain", "codes", "--shard", "60/100")
+        self.assertGreater(result["explained"], 0)
+        self.assertIn("codes explained by the declared error of 1 ulp, as ", out)
 
     def test_a_wrong_code_is_named_and_its_row_repeats(self):
         kernel = PLANTED + ":code-half-up"
@@ -118,6 +142,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kvproof", required=True)
     parser.add_argument("--planted", required=True)
+    parser.add_argument("--plugins", required=True)
     options, rest = parser.parse_known_args()
-    KVPROOF, PLANTED = os.path.abspath(options.kvproof), os.path.abspath(options.planted)
+    KVPROOF, PLANTED, PLUGINS = (os.path.abspath(path) for path in (options.kvproof, options.planted, options.plugins))
     unittest.main(argv=[sys.argv[0], *rest])

@@ -9,6 +9,7 @@
 
 #include "kvproof/properties/case_file.h"
 #include "kvproof/properties/prove.h"
+#include "kvproof/reference/names.h"
 #include "one_pair.h"
 
 namespace kvproof {
@@ -47,15 +48,17 @@ const std::map<std::pair<Layout, Domain>, std::int64_t> strict_pairs{
     {{Layout::flashmla, Domain::rope}, 4'194'304},     {{Layout::flashmla, Domain::non_finite}, 67'200},
     {{Layout::flashmla, Domain::positions}, 169'344},  {{Layout::indexer, Domain::scales}, 8'355'840},
     {{Layout::indexer, Domain::codes}, 1'065'402'240}, {{Layout::indexer, Domain::non_finite}, 19'200},
-    {{Layout::indexer, Domain::positions}, 97'536},
+    {{Layout::indexer, Domain::positions}, 97'536},    {{Layout::flashmla, Domain::pairs}, 1'065'402'240},
 };
 
 TEST_F(GpuProof, both_strict_kernels_are_proved_with_the_counts_of_the_domains) {
   const auto start = std::chrono::steady_clock::now();
   std::int64_t pairs = 0;
   for (const Subject& subject : subjects("strict")) {
-    for (const Domain domain : {Domain::scales, Domain::codes, Domain::rope, Domain::non_finite, Domain::positions}) {
-      if (subject.dialect.layout == Layout::indexer && domain == Domain::rope) {
+    for (const Domain domain :
+         {Domain::scales, Domain::codes, Domain::rope, Domain::non_finite, Domain::positions, Domain::pairs}) {
+      if (ProofDomain(domain, subject.dialect, ElementType::bf16, Fp8::e4m3fn).empty()) {
+        EXPECT_FALSE(strict_pairs.contains({subject.dialect.layout, domain})) << name_of(domain);
         continue;
       }
       const ProofResult result = prove(subject, {domain, ElementType::bf16, Fp8::e4m3fn, {}});
@@ -66,7 +69,7 @@ TEST_F(GpuProof, both_strict_kernels_are_proved_with_the_counts_of_the_domains) 
       pairs += result.pairs;
     }
   }
-  EXPECT_EQ(pairs, 1'114'314'524);
+  EXPECT_EQ(pairs, 2'179'716'764);
   std::printf("%lld pairs in %.2f s\n", static_cast<long long>(pairs),
               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
@@ -97,6 +100,40 @@ TEST_F(GpuProof, fp16_and_fp32_input_are_proved) {
         EXPECT_GT(result.pairs, 1'000'000);
       }
     }
+  }
+}
+
+TEST_F(GpuProof, each_index_type_is_proved) {
+  for (const Subject& subject : subjects("strict")) {
+    for (const IndexType index : subject.index_types) {
+      ProofTask task{Domain::positions, ElementType::bf16, Fp8::e4m3fn, {}};
+      task.index = index;
+      const ProofResult result = prove(subject, task);
+      EXPECT_TRUE(result.proved()) << subject.title() << " " << name_of(index);
+      EXPECT_EQ(result.pairs, strict_pairs.at({subject.dialect.layout, Domain::positions}));
+    }
+  }
+}
+
+// A kernel that divides, held to a dialect that multiplies by the reciprocal: some codes are a neighbour's, and explained
+// only where such an error is declared.
+TEST_F(GpuProof, a_declared_error_is_counted_and_nothing_else_excused) {
+  const std::vector<Subject> dividing = subjects("vllm-indexer");
+  ASSERT_FALSE(dividing.empty());
+  for (Subject subject : dividing) {
+    ASSERT_EQ(subject.dialect.quantise, Quantise::divide);
+    subject.dialect.quantise = Quantise::multiply_reciprocal;
+    const ProofTask task{Domain::codes, ElementType::bf16, Fp8::e4m3fn, {}};
+    EXPECT_TRUE(prove(subject, task).failure) << subject.title();
+    subject.dialect.reciprocal_ulp = 2;
+    const ProofResult result = prove(subject, task);
+    EXPECT_TRUE(result.proved()) << subject.title() << ": " << (result.failure ? result.failure->summary : result.refusal);
+    EXPECT_GT(result.explained, 0) << subject.title();
+    EXPECT_NE(result.explained_example.find(": code 0x"), std::string::npos) << result.explained_example;
+    std::printf("%s: %lld codes explained, as %s\n", subject.title().c_str(), static_cast<long long>(result.explained),
+                result.explained_example.c_str());
+    const OnePair pair{subject, 0x3E60, 0xBD77};
+    EXPECT_TRUE(prove(subject_of(pair), {Domain::codes, ElementType::bf16, Fp8::e4m3fn, {}}).failure) << subject.title();
   }
 }
 

@@ -76,6 +76,20 @@ std::int32_t closes_descriptors(void* state, const kvproof_store_call* call, con
   return planted::right(state, call, message);
 }
 
+// Stores the first row wrongly from its fifth call in a process on.
+std::int32_t wears_out(void* state, const kvproof_store_call* call, const char** message) {
+  static int calls = 0;
+  const std::int32_t status = planted::right(state, call, message);
+  const std::int64_t index = call->tokens == 0 ? -1
+                                               : index_at(static_cast<const std::uint8_t*>(call->index),
+                                                          static_cast<IndexType>(call->index_type), 0);
+  if (++calls >= 5 && index >= 0 && index < call->pages * call->page_size) {
+    static_cast<std::uint8_t*>(call->cache)[index / call->page_size * call->page_stride +
+                                            data_offset(static_cast<Layout>(call->layout), index % call->page_size)] ^= 1;
+  }
+  return status;
+}
+
 // As a kernel built without sanitizers does.
 [[gnu::no_sanitize("undefined", "address")]] void crash_in_a_moment() {
   std::this_thread::sleep_for(milliseconds(200));
@@ -244,6 +258,7 @@ std::vector<Subject> load(const KernelSource& source) {
                                     {"closes_descriptors", closes_descriptors},
                                     {"breaks_its_device_later", breaks_its_device_later},
                                     {"crashes_later", crashes_later},
+                                    {"wears_out", wears_out},
                                     {"leaves_its_group", leaves_its_group},
                                     {"forks_and_takes_memory", forks_and_takes_memory},
                                     {"takes_shared_memory", takes_shared_memory},
@@ -461,6 +476,41 @@ TEST_F(WorkerTest, ABrokenDeviceIsNamedOnceForAFailureAndReplays) {
     EXPECT_NE(again.breach->summary.find("; it reads past the end of the indices: "), std::string::npos);
   }
   std::filesystem::remove_all(options.save);
+}
+
+TEST_F(WorkerTest, ACaseThatFailsOnlyAfterOthersIsToldFromOneThatFailsAlone) {
+  const auto one = worker();
+  CheckOptions options;
+  options.cases = 50;
+  options.save.clear();
+  const auto failure_of = [&](const std::string& kernel) {
+    const std::size_t at = position(*one, kernel);
+    return check_property(*run_in_child(one, at), one->subjects()[at], values_exact(), options, [](const PropertyResult&) {})
+        .failure.value();
+  };
+  const Failure worn = failure_of("wears_out");
+  EXPECT_TRUE(worn.needs_earlier);
+  ASSERT_EQ(worn.notes.size(), 1U);
+  EXPECT_EQ(worn.notes.front(), "alone, in a process of its own, this case does not fail: it takes the cases before it");
+  const Failure alone = failure_of("throws");
+  EXPECT_FALSE(alone.needs_earlier);
+  EXPECT_TRUE(alone.notes.empty());
+  options.run_afresh = false;
+  EXPECT_FALSE(failure_of("wears_out").needs_earlier);
+}
+
+TEST_F(WorkerTest, AFindingThatCannotBeSavedIsToldAllTheSame) {
+  const auto one = worker();
+  const std::size_t at = position(*one, "throws");
+  CheckOptions options;
+  options.cases = 25;
+  options.save = "/proc/kvproof";
+  const PropertyResult result =
+      check_property(*run_in_child(one, at), one->subjects()[at], values_exact(), options, [](const PropertyResult&) {});
+  ASSERT_TRUE(result.failure);
+  EXPECT_TRUE(result.failure->file.empty());
+  ASSERT_EQ(result.failure->notes.size(), 1U);
+  EXPECT_EQ(result.failure->notes.front().find("not saved: /proc/kvproof"), 0U) << result.failure->notes.front();
 }
 
 TEST_F(WorkerTest, ACrashBetweenTwoCasesIsACrash) {

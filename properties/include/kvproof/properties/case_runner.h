@@ -41,6 +41,10 @@ class CaseRunner {
   // where `property` is null. For the breach that is told, not for each on the way to it: every run may cost a process.
   virtual void name_fault(const Property* /*property*/, const Case& /*c*/, Breach& /*breach*/) {}
 
+  // As `run`, or as run_whole where `property` is null, in a process in which nothing ran before; nothing where the runner
+  // has none to give.
+  virtual std::optional<CaseOutcome> run_afresh(const Property* /*property*/, const Case& /*c*/) { return std::nullopt; }
+
   // Rows of a proof's domain. What the kernel throws, and what ends its process, is a failure. Throws CannotRun when the
   // device breaks.
   virtual ProofAnswer prove(const ProofQuestion& question) = 0;

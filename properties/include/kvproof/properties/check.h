@@ -20,15 +20,18 @@ struct CheckOptions {
   std::optional<int> cases;                 // exactly so many cases instead of a budget
   std::chrono::duration<double> shrink_budget{5};
   std::filesystem::path save = "kvproof-failures";  // empty: failures are not saved
+  bool run_afresh = true;  // the shrunk case in a process of its own, to see whether it fails without those before it
   bool name_fault = true;  // run the shrunk case again where the device broke, as CaseRunner::name_fault
 };
 
 struct Failure {
   Breach breach;               // of the shrunk case
   std::string call;            // the shrunk case in one line
-  std::filesystem::path file;  // where it is saved
+  std::filesystem::path file;  // where it is saved; empty if it is not
   std::int64_t shrink_steps = 0;
-  bool shrink_cut = false;  // the time for shrinking ran out
+  bool shrink_cut = false;         // the time for shrinking ran out
+  bool needs_earlier = false;      // alone, in a process of its own, the shrunk case does not fail
+  std::vector<std::string> notes;  // that it needs earlier cases, that it could not be saved
 };
 
 struct PropertyResult {
@@ -53,7 +56,7 @@ struct PropertyResult {
 };
 
 // Checks one property of one subject, whose cases `runner` runs. `each_case` is called after every case. Throws CannotRun
-// when the device breaks or a failure cannot be saved.
+// when the device breaks.
 PropertyResult check_property(CaseRunner& runner, const Subject& subject, const Property& property,
                               const CheckOptions& options, const std::function<void(const PropertyResult&)>& each_case);
 

@@ -51,6 +51,9 @@ class Worker {
   // As CaseRunner::name_fault.
   void name_fault(std::size_t subject, const Property* property, const Case& c, Breach& breach);
 
+  // As CaseRunner::run_afresh.
+  CaseOutcome run_afresh(std::size_t subject, const Property* property, const Case& c);
+
   // As CaseRunner::prove.
   ProofAnswer prove(std::size_t subject, const ProofQuestion& question);
 
