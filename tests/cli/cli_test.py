@@ -251,8 +251,8 @@ class Pages(Command):
                 self.assertEqual((result["page_size"], result["page_stride"]), (size, stride))
                 self.assertEqual(self.refused(result), refused)
                 self.assertEqual((result["pairs"], result["refused_rows"]), ({"flashmla": 67_200, "indexer": 19_200}[layout], 0))
-                self.assertIn(f"\n  in pages of {size} tokens, {stride:,} bytes apart; int32 and int64 indices in turn; 1,024 rows a call\n",
-                              out)
+                self.assertIn(f"\n  in pages of {size} tokens, {stride:,} bytes apart; "
+                              "int32 and int64 indices in turn; 1,024 rows a call\n", out)
                 for size, stride in refused:
                     self.assertIn(f"\n  refused pages of {size} tokens, {stride:,} bytes apart: pages ", out)
 
