@@ -28,6 +28,7 @@ struct Options {
   std::string seed;
   std::string json;
   std::string save = "kvproof-failures";
+  bool fail_fast = false;
   bool verbose = false;
 };
 
@@ -64,8 +65,9 @@ std::string compared_nothing_in(int properties) {
 }
 
 void print_result(const PropertyResult& result) {
-  std::string line = fmt::format("  {:<35}{:>6} cases {:>6} exercise it  {:>8} codes  {:>9}", result.property->name,
-                                 result.cases, result.exercised, counted(result.codes), bytes_counted(result.bytes));
+  std::string line =
+      fmt::format("  {:<35}{:>6} cases {:>6} exercise it  {:>8} codes  {:>9}  {:>6.2f} s", result.property->name,
+                  result.cases, result.exercised, counted(result.codes), bytes_counted(result.bytes), result.seconds);
   if (result.refused != 0) {
     line += fmt::format("  {} refused: {}", result.refused, result.refusal);
   }
@@ -131,6 +133,7 @@ Json result_json(const PropertyResult& result) {
             {"refused", result.refused},
             {"codes", result.codes},
             {"bytes", result.bytes},
+            {"seconds", result.seconds},
             {"explained_codes", result.explained}};
   if (result.explained != 0) {
     json["explained_example"] = result.explained_example;
@@ -179,7 +182,7 @@ class Run {
       check.cases = options_.cases;
     }
     std::size_t step = 0;
-    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    for (std::size_t i = 0; i < kernels_.size() && !stopped_; ++i) {
       const Subject& subject = kernels_.subject(i);
       CaseRunner& runner = kernels_.runner(i);
       Checked checked{subject, {}};
@@ -209,6 +212,10 @@ class Run {
         hangs += checked.results.back().hung() ? 1 : 0;
         broken_devices += checked.results.back().broke_device() ? 1 : 0;
         totals_.add(checked.results.back());
+        stopped_ = options_.fail_fast && !checked.results.back().holds();
+        if (stopped_) {
+          break;
+        }
       }
       kernels_.release(i);
       progress_.clear();
@@ -217,7 +224,7 @@ class Run {
       checked_.push_back(std::move(checked));
     }
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    print_totals(steps);
+    print_totals(step, steps);
     if (!options_.json.empty()) {
       write_json(options_.json, json());
     }
@@ -226,11 +233,12 @@ class Run {
   }
 
  private:
-  void print_totals(std::size_t steps) const {
+  void print_totals(std::size_t asked, std::size_t all) const {
     const char* verdict = totals_.broken != 0 ? "FAILS" : (totals_.empty != 0 ? "NOTHING COMPARED" : "holds");
-    fmt::print("\n{}: {} of {} properties hold over {} kernel{}{}\n", verdict,
-               steps - static_cast<std::size_t>(totals_.broken) - static_cast<std::size_t>(totals_.empty), steps,
-               checked_.size(), checked_.size() == 1 ? "" : "s", compared_nothing_in(totals_.empty));
+    fmt::print("\n{}: {} of {} properties hold over {} kernel{}{}{}\n", verdict,
+               asked - static_cast<std::size_t>(totals_.broken) - static_cast<std::size_t>(totals_.empty), asked,
+               checked_.size(), checked_.size() == 1 ? "" : "s", compared_nothing_in(totals_.empty),
+               asked == all ? std::string{} : fmt::format("; --fail-fast left out {}", all - asked));
     fmt::print("compared: {} cases ({} refused), {} codes, {} on {}\n", totals_.cases, totals_.refused,
                counted(totals_.codes), bytes_counted(totals_.bytes), kernels_.devices());
     fmt::print("seed 0x{:x}, {:.1f} s\n", seed_, seconds_);
@@ -256,6 +264,7 @@ class Run {
             {"device", kernels_.devices()},
             {"seed", fmt::format("0x{:x}", seed_)},
             {"seconds", seconds_},
+            {"stopped", stopped_},
             {"compared_nothing", totals_.empty},
             {"cases", totals_.cases},
             {"refused", totals_.refused},
@@ -272,6 +281,7 @@ class Run {
   Progress progress_;
   std::vector<Checked> checked_;
   Totals totals_;
+  bool stopped_ = false;  // at the first failure
   double seconds_ = 0;
 };
 
@@ -295,6 +305,7 @@ void add_check(CLI::App& app, Chosen& chosen) {
   command->add_option("--seed", options->seed, "Seed of the generated cases (default: a fresh one, printed)");
   command->add_option("--save", options->save, "Folder for the cases that failed")->capture_default_str();
   command->add_option("--json", options->json, "Write all results, with every wrong byte, to this file");
+  command->add_flag("--fail-fast", options->fail_fast, "End at the first property that fails");
   command->add_flag("-v,--verbose", options->verbose, "A line for every property");
   command->footer(
       "Examples:\n"

@@ -16,6 +16,7 @@
 #include "companion.h"
 #include "kernel_choice.h"
 #include "kvproof/device/error.h"
+#include "kvproof/device/memory.h"
 #include "kvproof/properties/examination.h"
 #include "kvproof/properties/parse_json.h"
 #include "kvproof/properties/planted_defects.h"
@@ -170,6 +171,9 @@ class Selftest {
 
   // The planted kernels of the chosen defects, then the correct ones: those of the plug-in and the production kernels.
   void choose() {
+    if (const std::string absence = options_.device == "cuda" ? cuda_absence() : std::string{}; !absence.empty()) {
+      throw CannotRun(fmt::format("--device cuda: no GPU: {}", absence));
+    }
     for (const std::string& name : options_.defects) {
       if (std::none_of(defects_.begin(), defects_.end(), [&](const PlantedDefect& one) { return one.name == name; })) {
         throw BadInput(fmt::format("--defect {}: no planted defect of the {} has this name (see kvproof selftest --list)",
@@ -279,7 +283,10 @@ class Selftest {
                  defect.defect, defect.reenacts.empty() ? "" : fmt::format(" [{}]", defect.reenacts));
       for (const Suspect* kernel : entry.kernels) {
         if (!kernel->caught_always()) {
-          complain("{}: not caught in {:.0f} s", kernel->subject.title(), kernel->found.back().seconds);
+          const auto missed =
+              std::find_if(kernel->found.begin(), kernel->found.end(), [](const Examination& one) { return !one.caught(); });
+          complain("{}: not caught by any property in {:.0f} s{}", kernel->subject.title(), missed->seconds,
+                   missed->proof_fails ? ", by the proof alone" : "");
         }
       }
       entries_.push_back(std::move(entry));
@@ -297,10 +304,10 @@ class Selftest {
       for (std::size_t i = 0; i < suspect.found.size(); ++i) {
         const Examination& found = suspect.found[i];
         cases += found.cases;
-        if (found.caught()) {
+        if (found.accused()) {
           ++accused_;
           complain("{} is accused though it is correct, seed {}: {}: {}", suspect.subject.title(), options_.seed + i,
-                   found.property, found.summary);
+                   found.caught() ? found.property : "proof", found.summary);
         } else if (found.codes == 0) {
           complain("{}: no code was compared", suspect.subject.title());
         }
@@ -435,6 +442,7 @@ class Selftest {
                              {"caught", found.caught()},
                              {"seconds", found.seconds},
                              {"property", found.property},
+                             {"proof_fails", found.proof_fails},
                              {"summary", found.summary},
                              {"failed", found.failed},
                              {"caught_by", names_of(found.seen)}});

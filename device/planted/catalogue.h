@@ -40,8 +40,9 @@ using Addresses =
          MinusOneIsLastRow, OnlyMinusOneSkipped, SlotZeroSkipped, SlotZeroWritten, CapacityOffByOne, IndexInt32,
          Int64ReadAsInt32, PageSizeByShift, SlotUint8, ScaleOfPaddingInSlotZero, TailWriter, PadWriter, InputWriter,
          IndexWriter, PageClearedBySlotZero, IllegalAddress>;
-using Batches = List<BlocksBeyond65535, LastBlockDropped, LastBlockNotMasked, PaddedBeyondIndices, LastBlockBeforeFirst,
-                     EmptyGrid, EmptyBatchWrites, InputStrideIgnored, IndexOverReader, InputOverReader, EndlessLoop, Abort>;
+using Batches =
+    List<BlocksBeyond65535, MiddleBatchTail, LastBlockDropped, LastBlockNotMasked, PaddedBeyondIndices, LastBlockBeforeFirst,
+         EmptyGrid, EmptyBatchWrites, InputStrideIgnored, IndexOverReader, InputOverReader, EndlessLoop, Abort>;
 using Races = List<RopeOfTwoOwners, TornRow, TornTile, FirstDuplicateWins, SharedScratch>;
 using Drifts = List<DriftsAfter64Launches, EveryThirdLaunch, PlanOfFirstStride, TokensOfFirstLaunch>;
 using Streams = List<ReplayTakenForDone, OneScratchForAll>;

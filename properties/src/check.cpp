@@ -51,7 +51,8 @@ class Search {
   }
 
   PropertyResult run() {
-    const auto stop = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.budget);
+    const Clock::time_point start = Clock::now();
+    const auto stop = start + std::chrono::duration_cast<Clock::duration>(options_.budget);
     // Every property of every subject has cases of its own.
     std::uint64_t seed = fnv1a(fmt::format("{}/{}", subject_.title(), property_.name), options_.seed);
     std::int64_t left = options_.cases.value_or(0);
@@ -74,6 +75,7 @@ class Search {
         throw CannotRun(fmt::format("{}: the property could not be run", property_.name));
       }
     } while (options_.cases ? left > 0 : Clock::now() < stop);
+    result_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return std::move(result_);
   }
 

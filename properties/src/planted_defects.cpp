@@ -26,7 +26,7 @@ std::vector<PlantedDefect> planted_defects(const std::string& file) {
   // Kept: its texts are copied, but what it has registered with the CUDA runtime may not go.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    throw BadInput(fmt::format("{}: it does not load: {}", file, dlerror()));
+    throw CannotRun(fmt::format("{}: it does not load: {}", file, dlerror()));
   }
   void* symbol = dlsym(library, "kvproof_planted_defects");
   if (symbol == nullptr) {

@@ -1,6 +1,7 @@
 // Shrinking: fewer tokens, plainer shapes, plainer values, smaller indices. Every step keeps the case runnable for the
 // subject.
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "derive.h"
@@ -11,20 +12,77 @@ namespace kvproof {
 namespace {
 
 constexpr std::size_t most_single_steps = 8;
+constexpr std::int64_t quick_batch = 256;  // tokens: of more, a step takes long, and the boldest of every kind come first
 
 // The steps from one case, in order, each as what it makes of the case.
 class Steps {
  public:
   Steps(const Case& c, const Subject& subject) : c_(c), subject_(subject) {}
 
-  void fewer_tokens() {
+  void all() {
     const std::int64_t n = c_.shape.tokens;
-    for (std::int64_t part = n; part >= 1; part /= 2) {
+    if (n <= quick_batch) {
+      fewer_tokens(n, 1);
+      plainer_shape();
+    } else {
+      fewer_tokens(n, n / 2);
+      plainer_rows(n, n);
+      indices_in_order();
+      plainer_shape();
+      fewer_tokens(n / 4, n / 16);
+      plainer_rows(n / 2, n / 16);
+      fewer_tokens(n / 32, 1);
+    }
+    smaller_indices();
+    plainer_values();
+  }
+
+  std::vector<SmallerCases::Step> take() { return std::move(steps_); }
+
+ private:
+  // `step` of the first token and the end of each part of the batch: parts of `largest` tokens, of half as many, and so on.
+  template <class MakeStep>
+  void in_parts(std::int64_t largest, std::int64_t smallest, MakeStep step) {
+    const std::int64_t n = c_.shape.tokens;
+    for (std::int64_t part = largest; part >= smallest && part >= 1; part /= 2) {
       for (std::int64_t from = 0; from < n; from += part) {
-        add([from, part](const Case& c) {
-          return with_tokens(c, tokens_where(c, [&](std::int64_t token) { return token < from || token >= from + part; }));
+        step(from, std::min(n, from + part));
+      }
+    }
+  }
+
+  void fewer_tokens(std::int64_t largest, std::int64_t smallest) {
+    in_parts(largest, smallest, [this](std::int64_t from, std::int64_t end) {
+      add([from, end](const Case& c) {
+        return with_tokens(c, tokens_where(c, [&](std::int64_t token) { return token < from || token >= end; }));
+      });
+    });
+  }
+
+  void plainer_rows(std::int64_t largest, std::int64_t smallest) {
+    const StoreShape& s = c_.shape;
+    std::vector<bool> zero(static_cast<std::size_t>(s.tokens));
+    for (std::int64_t token = 0; token < s.tokens; ++token) {
+      const auto row = c_.input.begin() + token * s.row_stride;
+      zero[static_cast<std::size_t>(token)] =
+          std::all_of(row, row + s.row_bytes(), [](std::uint8_t byte) { return byte == 0; });
+    }
+    in_parts(largest, smallest, [this, &zero](std::int64_t from, std::int64_t end) {
+      if (std::find(zero.begin() + from, zero.begin() + end, false) != zero.begin() + end) {
+        change([from, end](Case& smaller) {
+          for (std::int64_t token = from; token < end; ++token) {
+            std::fill_n(smaller.input.begin() + token * smaller.shape.row_stride, smaller.shape.row_bytes(),
+                        std::uint8_t{0});
+          }
         });
       }
+    });
+  }
+
+  // Token 0 to slot 0, and so on.
+  void indices_in_order() {
+    if (c_.shape.tokens <= c_.shape.capacity()) {
+      change([](Case& smaller) { std::iota(smaller.indices.begin(), smaller.indices.end(), std::int64_t{0}); });
     }
   }
 
@@ -87,9 +145,6 @@ class Steps {
     }
   }
 
-  std::vector<SmallerCases::Step> take() { return std::move(steps_); }
-
- private:
   static void make_page_size(Case& smaller, std::int64_t page_size) {
     const StoreShape s = smaller.shape;
     const std::int64_t tail = s.page_stride - smallest_page_stride(s.layout, s.page_size);
@@ -141,10 +196,7 @@ bool keeps_promise(const Case& smaller, const Subject& subject) {
 
 SmallerCases::SmallerCases(const Case& c, const Subject& subject) : c_(std::make_shared<const Case>(c)), subject_(&subject) {
   Steps steps(*c_, subject);
-  steps.fewer_tokens();
-  steps.plainer_shape();
-  steps.smaller_indices();
-  steps.plainer_values();
+  steps.all();
   steps_ = std::make_shared<const std::vector<Step>>(steps.take());
 }
 

@@ -17,9 +17,10 @@ RACES = {"rope-of-two-owners", "shared-scratch", "one-scratch-for-all"}
 ONLY_ON_CUDA = {"graph_capture_changes_nothing", "two_streams_change_nothing"}
 
 
-def selftest(*arguments, planted=None):
+def selftest(*arguments, planted=None, gpus=None):
+    environment = os.environ if gpus is None else {**os.environ, "CUDA_VISIBLE_DEVICES": gpus}
     return subprocess.run([KVPROOF, "selftest", "--planted", planted or PLANTED, *arguments], capture_output=True, text=True,
-                          timeout=600, stdin=subprocess.DEVNULL, check=False)
+                          timeout=600, stdin=subprocess.DEVNULL, check=False, env=environment)
 
 
 class Whole(unittest.TestCase):
@@ -131,9 +132,16 @@ class Partly(unittest.TestCase):
                                  (["--defect", "pad-writer", "--correct-only"], "--defect excludes --correct-only")):
             done = selftest(*arguments)
             self.assertEqual((done.returncode, words in done.stderr), (2, True), done.stderr)
+        for arguments in ([], ["--defect", "pad-writer"], ["--correct-only"]):
+            done = selftest("--device", "cuda", *arguments, gpus="")
+            self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+            self.assertIn("--device cuda: no GPU: ", done.stderr)
         done = selftest(planted=os.path.join(PLUGINS, "plugin_example.so"))
         self.assertEqual(done.returncode, 2)
         self.assertIn("expected it to export kvproof_planted_defects", done.stderr)
+        done = selftest(planted=__file__)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertIn("selftest_test.py: it does not load: ", done.stderr)
 
 
 if __name__ == "__main__":

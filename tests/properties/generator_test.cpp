@@ -1,6 +1,7 @@
 // What is drawn is what the classes promise, can always be run, and gets smaller when it shrinks.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <map>
 #include <numeric>
 #include <set>
@@ -50,16 +51,20 @@ TEST(Generator, CasesTakeEveryChoice) {
     ++seen["index type " + std::to_string(static_cast<int>(s.index_type))];
     ++seen["fp8 type " + std::to_string(static_cast<int>(s.fp8))];
     seen["rows apart"] += s.row_stride > s.row_bytes() ? 1 : 0;
+    seen["rows of others between"] += s.row_stride >= 2 * s.row_bytes() && s.row_stride % s.row_bytes() == 0 ? 1 : 0;
     seen["no tokens"] += s.tokens == 0 ? 1 : 0;
     seen["many tokens"] += s.tokens > 33 ? 1 : 0;
     seen["tail"] += s.page_stride > smallest_page_stride(s.layout, s.page_size) ? 1 : 0;
     seen["no tail"] += s.page_stride == smallest_page_stride(s.layout, s.page_size) ? 1 : 0;
     seen["several pages"] += s.pages > 1 ? 1 : 0;
   }
-  for (const std::string what :
-       {"page size 2",  "page size 64", "page size 256", "page size 1",  "page size 3",  "page size 100", "page size 32",
-        "input type 0", "input type 1", "input type 2",  "index type 0", "index type 1", "fp8 type 0",    "fp8 type 1",
-        "rows apart",   "no tokens",    "many tokens",   "tail",         "no tail",      "several pages"}) {
+  for (const std::string what : {"page size 2",  "page size 64",  "page size 256",
+                                 "page size 1",  "page size 3",   "page size 100",
+                                 "page size 32", "input type 0",  "input type 1",
+                                 "input type 2", "index type 0",  "index type 1",
+                                 "fp8 type 0",   "fp8 type 1",    "rows apart",
+                                 "no tokens",    "many tokens",   "tail",
+                                 "no tail",      "several pages", "rows of others between"}) {
     EXPECT_GT(seen[what], cases / 100) << what;
   }
 }
@@ -158,6 +163,50 @@ TEST(Generator, FarCasesPassTwoFourAndEightGibibytes) {
   EXPECT_GT(across, 25);
   EXPECT_GT(few_pages, 150);
   EXPECT_GT(wrapped_owned, 50);  // page 0 holds rows that a wrapped one would overwrite
+}
+
+TEST(Generator, MiddleBatchesComeInEveryBinade) {
+  const Subject subject = planted::subject(Layout::indexer, planted::right);
+  const CaseFocus& focus = large_shapes_land().focus;
+  std::map<std::int64_t, int> of_binade;
+  int middle = 0;
+  int beside = 0;
+  Draw draw(29);
+  constexpr int cases = 600;
+  for (int i = 0; i < cases; ++i) {
+    const Case c = draw_case(draw, subject, focus, i % 95);
+    ASSERT_EQ(case_contradiction(c, subject.dialect), std::nullopt);
+    if (c.shape.tokens <= usual_batch) {
+      continue;
+    }
+    ASSERT_LT(c.shape.tokens, 65'536);
+    ASSERT_EQ(std::set(c.indices.begin(), c.indices.end()).size(), c.indices.size());
+    ++middle;
+    ++of_binade[std::bit_width(static_cast<std::uint64_t>(c.shape.tokens)) - 1];
+    beside += std::has_single_bit(static_cast<std::uint64_t>(c.shape.tokens - 1)) ? 1 : 0;
+  }
+  EXPECT_GT(middle, cases / 4);
+  EXPECT_LT(middle, cases / 2);
+  EXPECT_GT(beside, middle / 30);
+  for (std::int64_t binade = 7; binade < 14; ++binade) {
+    EXPECT_GT(of_binade[binade], middle / 20) << binade;
+  }
+  EXPECT_GT(of_binade[14] + of_binade[15], 0);
+}
+
+TEST(Generator, WithADeclaredErrorNoBatchHasMoreBytesThanTheJudgeKeeps) {
+  for (const Layout layout : {Layout::flashmla, Layout::indexer}) {
+    Subject subject = planted::subject(layout, planted::right);
+    subject.dialect.reciprocal_ulp = 2;
+    Draw draw(30);
+    std::int64_t most = 0;
+    for (int i = 0; i < 200; ++i) {
+      most = std::max(most, draw_case(draw, subject, large_shapes_land().focus, i % 101).shape.tokens);
+    }
+    EXPECT_LE(most, largest_batch(subject));
+    EXPECT_EQ(most > usual_batch, layout == Layout::indexer) << most;
+  }
+  EXPECT_GT(largest_batch(planted::subject(Layout::flashmla, planted::right)), 65'536);
 }
 
 TEST(Generator, NonFiniteInputComesOnlyWhereTheDialectStatesWhatItGives) {
@@ -362,6 +411,44 @@ TEST(Shrinking, EveryStepCanBeRunAndEndsAtTheEmptyCase) {
     EXPECT_EQ(c.shape.pages, 1);
     EXPECT_EQ(c.shape.page_size, 1);
   }
+}
+
+// What is left of a large batch by a kernel that is wrong from 400 tokens on: they are told from their number alone.
+TEST(Shrinking, ALargeBatchEndsAsRowsOfZerosInOrder) {
+  const Subject subject = planted::subject(Layout::indexer, planted::right);
+  Draw draw(21);
+  CaseFocus focus = large_shapes_land().focus;
+  Case c = draw_case(draw, subject, focus, 20);
+  while (c.shape.tokens < 3000 || c.shape.tokens > 8000) {
+    c = draw_case(draw, subject, focus, 20);
+  }
+  int runs = 0;
+  int runs_to_zeros = 0;
+  for (SmallerCases cases(c, subject);;) {
+    const std::optional<Case> smaller = cases.next();
+    if (!smaller) {
+      break;
+    }
+    ASSERT_EQ(case_contradiction(*smaller, subject.dialect), std::nullopt);
+    ++runs;
+    if (smaller->shape.tokens >= 400) {
+      c = *smaller;
+      cases = SmallerCases(c, subject);
+    }
+    const auto zero = [](std::uint8_t byte) { return byte == 0; };
+    if (runs_to_zeros == 0 && std::all_of(c.input.begin(), c.input.begin() + c.shape.row_bytes(), zero)) {
+      runs_to_zeros = runs;
+    }
+  }
+  EXPECT_EQ(c.shape.tokens, 400);
+  EXPECT_EQ(c.shape.page_size, 1);
+  EXPECT_EQ(c.shape.row_stride, c.shape.row_bytes());
+  EXPECT_EQ(c.input, std::vector<std::uint8_t>(c.input.size()));
+  for (std::int64_t token = 0; token < 400; ++token) {
+    EXPECT_LE(c.indices[static_cast<std::size_t>(token)], token);
+  }
+  EXPECT_LT(runs_to_zeros, 30);
+  EXPECT_LT(runs, 3000);
 }
 
 // Below the least index there is none: UndefinedBehaviorSanitizer tells of one.

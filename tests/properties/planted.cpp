@@ -115,6 +115,13 @@ std::int32_t past_input_written(void* state, const kvproof_store_call* call, con
   return KVPROOF_STORED;
 }
 
+// From 300 to 900 tokens the last one is dropped.
+std::int32_t middle_batch_short(void* state, const kvproof_store_call* call, const char** message) {
+  kvproof_store_call shorter = *call;
+  shorter.tokens -= call->tokens >= 300 && call->tokens <= 900 ? 1 : 0;
+  return right(state, &shorter, message);
+}
+
 std::int32_t refuses_all(void*, const kvproof_store_call*, const char** message) {
   *message = "not today";
   return KVPROOF_REFUSED;

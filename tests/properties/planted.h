@@ -21,6 +21,7 @@ std::int32_t minus_one_stored(void* state, const kvproof_store_call* call, const
 std::int32_t input_written(void* state, const kvproof_store_call* call, const char** message);
 std::int32_t indices_written(void* state, const kvproof_store_call* call, const char** message);
 std::int32_t past_input_written(void* state, const kvproof_store_call* call, const char** message);
+std::int32_t middle_batch_short(void* state, const kvproof_store_call* call, const char** message);
 std::int32_t refuses_all(void* state, const kvproof_store_call* call, const char** message);
 std::int32_t refuses_several_tokens(void* state, const kvproof_store_call* call, const char** message);
 std::int32_t refuses_tokens(void* state, const kvproof_store_call* call, const char** message);

@@ -165,9 +165,26 @@ TEST_F(PropertyTest, ALargeShapeIsAskedOnlyOfWhatCanHaveOne) {
   subject.page_sizes = {64};
   EXPECT_TRUE(large_shapes_land().applies_to(subject));  // by its batches
   subject.dialect.reciprocal_ulp = 1;
-  EXPECT_FALSE(large_shapes_land().applies_to(subject));
+  EXPECT_TRUE(large_shapes_land().applies_to(subject));  // by batches of as many tokens as can be explained
+  subject = planted::subject(Layout::flashmla, planted::right);
+  subject.page_sizes = {64};
+  subject.dialect.reciprocal_ulp = 1;
+  EXPECT_FALSE(large_shapes_land().applies_to(subject));  // 128 tokens, as usual
   subject.page_sizes = {64, 512};
   EXPECT_TRUE(large_shapes_land().applies_to(subject));
+}
+
+TEST_F(PropertyTest, LargeShapesLandCatchesATokenThatOnlyBatchesOfHundredsLose) {
+  for (const Layout layout : {Layout::flashmla, Layout::indexer}) {
+    const Subject subject = planted::subject(layout, planted::middle_batch_short);
+    for (const Property& property : properties()) {
+      if (property.applies_to(subject) && property.name != large_shapes_land().name) {
+        EXPECT_TRUE(check(subject, property).holds()) << property.name;
+      }
+    }
+    options_.cases = 100;
+    caught(layout, planted::middle_batch_short, large_shapes_land(), "missing code", 900);
+  }
 }
 
 TEST_F(PropertyTest, ARefusalThatWroteIsCaught) {

@@ -187,6 +187,33 @@ TEST(ProofDomain, PairsHoldEveryXUpToEveryAmax) {
   EXPECT_EQ(pairs.groups()[amaxes].first_pair, std::int64_t{amaxes} * (amaxes + 1));
 }
 
+// A kernel may err for negative values in odd elements only, at some amax.
+TEST(ProofDomain, EverySignMeetsEveryElementUnderEachAmax) {
+  for (const auto& [pairs, tile_values] :
+       {std::pair{domain(Domain::pairs, Layout::flashmla), 64}, std::pair{domain(Domain::codes, Layout::flashmla), 64},
+        std::pair{domain(Domain::codes, Layout::indexer), 128}}) {
+    for (const std::uint32_t amax : {0x3F80U, 0x3FE0U, 0x7F7FU}) {
+      std::int64_t group = 0;
+      while (group + 1 < pairs.view().group_count && pairs.groups()[static_cast<std::size_t>(group)].amax < amax) {
+        ++group;
+      }
+      const CodeGroup& g = pairs.groups()[static_cast<std::size_t>(group)];
+      std::set<std::pair<std::uint32_t, int>> others;
+      std::set<std::pair<std::uint32_t, int>> largest;
+      for (std::int64_t tile = g.first_tile; (tile - g.first_tile) * (tile_values - 1) < g.pairs; ++tile) {
+        const TilePlan plan = codes_tile(pairs.view(), tile, g, tile_values);
+        largest.insert({plan.pattern & 0x8000U, plan.place});
+        for (int i = 0; i < plan.pairs; ++i) {
+          const int element = (plan.place + 1 + i) % tile_values;
+          others.insert({tile_element(plan, 0x8000U, tile_values, element) & 0x8000U, element});
+        }
+      }
+      EXPECT_EQ(others.size(), static_cast<std::size_t>(2 * tile_values)) << g.amax;
+      EXPECT_EQ(largest.size(), static_cast<std::size_t>(2 * tile_values)) << g.amax;
+    }
+  }
+}
+
 TEST(ProofDomain, ScalesAndPositionsMeetEveryPlace) {
   const ProofDomain positions = domain(Domain::positions, Layout::flashmla);
   std::set<std::tuple<int, int, int, int>> places;

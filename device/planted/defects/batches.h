@@ -17,6 +17,13 @@ struct BlocksBeyond65535 : BatchDefect {
   static void launched(Call* call) { call->shape.tokens = call->given < 65535 ? call->given : 65535; }
 };
 
+struct MiddleBatchTail : BatchDefect {
+  static constexpr const char* name = "middle-batch-tail";
+  static constexpr const char* defect =
+      "from 257 to 1,024 tokens another grid is taken, which has no block for the last token";
+  static void launched(Call* call) { call->shape.tokens = call->given - (call->given > 256 && call->given <= 1024 ? 1 : 0); }
+};
+
 struct LastBlockDropped : BatchDefect {
   static constexpr const char* name = "last-block-dropped";
   static constexpr const char* defect = "blocks of four tokens, counted by a division that rounds down";

@@ -24,11 +24,19 @@ struct CaseFocus {
   bool fresh_rows = true;
   // Pools of 3 to 9 GiB: few pages far apart, as a cache that packs layers has them, or many near each other.
   bool far_pools = false;
-  // Pages of 257 to 4,096 slots where the subject takes them, and at the largest sizes a batch of about 65,536 tokens.
+  // Pages of 257 to 4,096 slots where the subject takes them, and batches beyond the usual ones: some of 129 to 65,535
+  // tokens, and at the largest sizes one of about 65,536.
   bool large_shapes = false;
   // Invalid indices may be anything their type holds, not only what lands near the pool: for isolated kernels.
   bool extreme_indices = false;
 };
+
+// Tokens that only a case of large shapes has more of.
+constexpr std::int64_t usual_batch = 128;
+
+// Tokens of the largest batch that is drawn for `subject`. With an error declared it is no more than the judge can explain:
+// it keeps `Judgement::kept` bytes that are other than the model's.
+std::int64_t largest_batch(const Subject& subject);
 
 // One case; `size` from 0 to 100 scales the batch.
 Case draw_case(Draw& draw, const Subject& subject, const CaseFocus& focus, int size);

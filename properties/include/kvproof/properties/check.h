@@ -41,6 +41,7 @@ struct PropertyResult {
   std::int64_t exercised = 0;  // of them, those that put the promise to the test
   std::int64_t codes = 0;
   std::int64_t bytes = 0;
+  double seconds = 0;             // that all of it took, making a failing case smaller too
   std::int64_t explained = 0;     // codes accepted only for the dialect's declared error
   std::string explained_example;  // the first of them
   std::string refusal;            // the first refusal's message

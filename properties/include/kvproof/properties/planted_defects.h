@@ -17,7 +17,8 @@ struct PlantedDefect {
   bool on_cuda = false;
 };
 
-// The catalogue of the plug-in `file`. Throws BadInput when it has none, or names a defect twice.
+// The catalogue of the plug-in `file`. Throws CannotRun when it does not load, BadInput
+// when it has none, or names a defect twice.
 std::vector<PlantedDefect> planted_defects(const std::string& file);
 
 }  // namespace kvproof

@@ -52,7 +52,7 @@ struct CodeGroup {
 };
 
 inline constexpr int most_specials = 10;
-inline constexpr int position_samples = 6;
+inline constexpr int position_samples = 8;
 inline constexpr int plain_companies = 5;
 inline constexpr int fp32_rope_lower_halves = 6;
 
@@ -117,11 +117,16 @@ KVPROOF_HD constexpr TilePlan scales_tile(const DomainView& view, std::int64_t r
   return plan;
 }
 
+// Both signs of each value lie side by side, in an order that turns from value to value: were it always the same, each sign
+// would meet only every other element of a tile.
+KVPROOF_HD constexpr bool turns_sign(std::int64_t number) { return ((number ^ (number >> 1)) & 1) != 0; }
+
 // `group` is the one that holds tile number `number`, or the last.
 KVPROOF_HD constexpr TilePlan codes_tile(const DomainView& view, std::int64_t number, const CodeGroup& group,
                                          int tile_values) {
   TilePlan plan;
-  plan.pattern = group.amax | ((number & 1) != 0 ? patterns_of(view.type).sign : 0U);
+  const bool negative = ((number ^ (number / tile_values)) & 1) != 0;  // at each place of both signs
+  plan.pattern = group.amax | (negative ? patterns_of(view.type).sign : 0U);
   plan.place = static_cast<int>(number % tile_values);
   plan.company = Company::enumerated;
   plan.first = (number - group.first_tile) * (tile_values - 1);
@@ -168,11 +173,17 @@ KVPROOF_HD constexpr TilePlan positions_tile(const DomainView& view, std::int64_
   const Patterns p = patterns_of(view.type);
   const std::uint32_t edge = p.one + p.binade / 4 * 3;  // 1.75, on a binade edge of the scale
   const auto which = static_cast<int>(row % position_samples);
-  const std::uint32_t amaxes[position_samples] = {p.one,       edge, edge + 1, p.infinity - 1, p.one - 5 * p.binade + 7,
-                                                  p.binade / 2};
-  const std::uint32_t others[position_samples] = {
-      p.one - 1,   p.one + p.binade / 4, p.one - 3 * p.binade + 5, p.infinity - 2 * p.binade, p.one - 13 * p.binade - 1,
-      p.binade / 2};
+  // Ordinary, on and past the edge, the largest, small codes, subnormal values; the last two become zeros.
+  const std::uint32_t amaxes[position_samples] = {
+      p.one, edge, edge + 1, p.infinity - 1, p.one - 5 * p.binade + 7, p.binade / 2, edge, p.infinity - 1};
+  const std::uint32_t others[position_samples] = {p.one - 1,
+                                                  p.one + p.binade / 4,
+                                                  p.one - 3 * p.binade + 5,
+                                                  p.infinity - 2 * p.binade,
+                                                  p.one - 13 * p.binade - 1,
+                                                  p.binade / 2,
+                                                  0,
+                                                  1};
   const std::int64_t pair = row / position_samples;
   TilePlan plan;
   plan.place = static_cast<int>((pair + 9 * tile) % tile_values);
@@ -225,7 +236,7 @@ KVPROOF_HD constexpr std::uint32_t tile_element(const TilePlan& plan, std::uint3
     if (x >= plan.group_pairs) {
       x %= plan.group_pairs;
     }
-    return static_cast<std::uint32_t>(x >> 1) | ((x & 1) != 0 ? sign : 0U);
+    return static_cast<std::uint32_t>(x >> 1) | (turns_sign(x) ? sign : 0U);
   }
   return varied_pattern(scattered(plan.seed, static_cast<std::uint32_t>(i)), plan.below + 1, sign);
 }
