@@ -21,7 +21,7 @@ class PlantedDefect(ctypes.Structure):
 
     _fields_ = [("size", ctypes.c_uint32), ("kind", ctypes.c_uint32), ("name", ctypes.c_char_p)]
     _fields_ += [("defect", ctypes.c_char_p), ("reenacts", ctypes.c_char_p), ("seen_by", ctypes.c_char_p)]
-    _fields_ += [("machines", ctypes.c_uint32)]
+    _fields_ += [("machines", ctypes.c_uint32), ("by_chance", ctypes.c_uint32)]
 
 
 ADDRESS = 1  # KVPROOF_DEFECT_ADDRESS

@@ -30,7 +30,8 @@ using Scales = List<ScalePlusOneAlways, ScaleFloorForCeil, ScaleRoundToNearest, 
 using Codes =
     List<CodeSaturatesAt256, CodeHalfAway, CodeHalfUp, CodeThroughFp16, CodeSubnormalsFlushed, CodeBelowSmallestFlushed,
          CodeClampMissing, FnuzBiasOfFn, FnuzNegativeZero, CodeSignOfZeroLost, CodeByReciprocal, ReciprocalOneUlpLow,
-         CodeByLimitOverAmax, NanCodeSigned, NanSaturates, Fp16SubnormalsFlushed, Fp32ReadAsBf16>;
+         ReciprocalBeyondDeclared, CodesTwoUpUnderDeclared, ScaleUlpUnderDeclared, CodeByLimitOverAmax, NanCodeSigned,
+         NanSaturates, Fp16SubnormalsFlushed, Fp32ReadAsBf16>;
 using Ropes =
     List<RopeNanQuieted, RopeTruncated, RopeTiesAway, RopeSubnormalsFlushed, RopeThroughFp16, RopeNegativeZeroLost>;
 using Addresses =
@@ -76,6 +77,17 @@ struct ControlLmdeploy : Control {
   static constexpr const char* dialect = "lmdeploy";
   static constexpr std::uint32_t fp8_types = fn_only;
 };
-using Controls = List<Control, ControlPadWritten, ControlDummySlot, ControlDivides, ControlPowerOfTwo, ControlLmdeploy>;
+// As wrong as its dialect declares, one way or the other or not at all.
+struct ControlDeclared : Control {
+  static constexpr std::uint32_t layouts = indexer_only;
+  static constexpr const char* dialect = "sglang-triton";
+  KVPROOF_HD static TileScale scale(const Call& call, F32 amax) {
+    TileScale scale = Right::scale(call, amax);
+    scale.operand += f32_is_normal(scale.operand) ? (scale.operand >> 3) % 3 - 1 : 0U;
+    return scale;
+  }
+};
+using Controls =
+    List<Control, ControlPadWritten, ControlDummySlot, ControlDivides, ControlPowerOfTwo, ControlLmdeploy, ControlDeclared>;
 
 }  // namespace kvproof::planted

@@ -34,6 +34,7 @@ struct Facts {
       KVPROOF_SET(KVPROOF_BF16) | KVPROOF_SET(KVPROOF_FP16) | KVPROOF_SET(KVPROOF_FP32);
   static constexpr std::uint32_t fp8_types = fn_only | fnuz_only;
   static constexpr std::uint32_t machines = on_host | on_cuda;
+  static constexpr std::uint32_t by_chance = 0;  // the machines where it depends on which thread comes first what shows
   static constexpr int duplicates = -1;  // what the machine's threads give: the last token on the host, any byte on CUDA
 };
 

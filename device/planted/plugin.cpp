@@ -20,7 +20,7 @@ std::vector<kvproof_kernel> all_kernels() {
 template <class... Defects>
 void add(std::vector<kvproof_planted_defect>& defects, List<Defects...>) {
   (defects.push_back({sizeof(kvproof_planted_defect), static_cast<std::uint32_t>(Defects::kind), Defects::name,
-                      Defects::defect, Defects::reenacts, Defects::seen_by, Defects::machines}),
+                      Defects::defect, Defects::reenacts, Defects::seen_by, Defects::machines, Defects::by_chance}),
    ...);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kvproof/reference/scale.h"
+
 namespace kvproof {
 namespace {
 
@@ -61,6 +63,10 @@ F32 tile_amax(const Case& c, std::int64_t token, int tile) {
     amax = std::max(amax, f32_magnitude(value_of(c, token, i)));
   }
   return amax;
+}
+
+bool tile_can_divide(const Case& c, std::int64_t token, int tile, const Dialect& dialect) {
+  return tile_is_finite(c, token, tile) && can_divide(tile_amax(c, token, tile), dialect, c.shape.fp8);
 }
 
 }  // namespace kvproof

@@ -44,4 +44,7 @@ bool tile_is_finite(const Case& c, std::int64_t token, int tile);
 // The largest magnitude of a finite tile.
 F32 tile_amax(const Case& c, std::int64_t token, int tile);
 
+// Whether a tile is finite and the dialect can divide by its scale.
+bool tile_can_divide(const Case& c, std::int64_t token, int tile, const Dialect& dialect);
+
 }  // namespace kvproof

@@ -14,6 +14,12 @@ constexpr std::int64_t most_proof_rows = 4096;  // of one domain
 
 constexpr int more_cases = 4;  // times as many, each time that properties are asked again
 
+// Of properties whose cases are costly a quarter, but no fewer than `least_costly`.
+constexpr int least_costly = 25;
+int cases_for(const Property& property, int cases) {
+  return property.focus.costly() ? std::min(cases, std::max(least_costly, cases / 4)) : cases;
+}
+
 class Examiner {
  public:
   Examiner(CaseRunner& runner, const Subject& subject, const ExaminationOptions& options)
@@ -62,7 +68,7 @@ class Examiner {
   bool ask(const Property& property, int cases, std::uint64_t seed) {
     CheckOptions check;
     check.seed = seed;
-    check.cases = cases;
+    check.cases = cases_for(property, cases);
     check.shrink_budget = std::chrono::duration<double>(0);
     check.save.clear();
     check.run_afresh = false;

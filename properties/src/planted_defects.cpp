@@ -51,9 +51,10 @@ std::vector<PlantedDefect> planted_defects(const std::string& file) {
     if (!names.insert(one.name).second) {
       throw BadInput(fmt::format("{}: planted defect {} is there twice", file, one.name));
     }
-    defects.push_back({one.name, kind_of(one.kind, one.name), one.defect, one.reenacts == nullptr ? "" : one.reenacts,
-                       (one.machines & KVPROOF_SET(KVPROOF_MEMORY_HOST)) != 0,
-                       (one.machines & KVPROOF_SET(KVPROOF_MEMORY_CUDA)) != 0});
+    defects.push_back(
+        {one.name, kind_of(one.kind, one.name), one.defect, one.reenacts == nullptr ? "" : one.reenacts,
+         (one.machines & KVPROOF_SET(KVPROOF_MEMORY_HOST)) != 0, (one.machines & KVPROOF_SET(KVPROOF_MEMORY_CUDA)) != 0,
+         (one.by_chance & KVPROOF_SET(KVPROOF_MEMORY_HOST)) != 0, (one.by_chance & KVPROOF_SET(KVPROOF_MEMORY_CUDA)) != 0});
   }
   return defects;
 }

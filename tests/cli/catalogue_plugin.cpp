@@ -13,8 +13,8 @@
 const kvproof_planted_defect* kvproof_planted_defects(std::size_t* count) {
   constexpr std::uint32_t host = KVPROOF_SET(KVPROOF_MEMORY_HOST);
   static kvproof_planted_defect defects[]{
-      {sizeof(kvproof_planted_defect), KVPROOF_DEFECT_ADDRESS, "blameless", "none at all", "", "", host},
-      {sizeof(kvproof_planted_defect), KVPROOF_DEFECT_ADDRESS, "another", "none either", "", "", host},
+      {sizeof(kvproof_planted_defect), KVPROOF_DEFECT_ADDRESS, "blameless", "none at all", "", "", host, 0},
+      {sizeof(kvproof_planted_defect), KVPROOF_DEFECT_ADDRESS, "another", "none either", "", "", host, 0},
   };
   *count = 2;
 #if CATALOGUE == EMPTY

@@ -48,8 +48,8 @@ const kvproof_kernel* kvproof_kernels(std::uint32_t abi_version, std::size_t* co
 const kvproof_planted_defect* kvproof_planted_defects(std::size_t* count) {
   constexpr std::uint32_t host = KVPROOF_SET(KVPROOF_MEMORY_HOST);
   static const kvproof_planted_defect defects[]{
-      {sizeof(kvproof_planted_defect), KVPROOF_DEFECT_ADDRESS, "blameless", "none at all", "", "", host},
-      {sizeof(kvproof_planted_defect), KVPROOF_DEFECT_ADDRESS, "missing", "has no kernel", "", "", host},
+      {sizeof(kvproof_planted_defect), KVPROOF_DEFECT_ADDRESS, "blameless", "none at all", "", "", host, 0},
+      {sizeof(kvproof_planted_defect), KVPROOF_DEFECT_ADDRESS, "missing", "has no kernel", "", "", host, 0},
   };
   *count = 2;
   return defects;

@@ -41,6 +41,18 @@ Subject subject(Layout layout, kvproof_store_fn store) {
   return s;
 }
 
+Subject subject(const Dialect& dialect) {
+  Subject s = subject(dialect.layout, [](void* state, const kvproof_store_call* call, const char**) -> std::int32_t {
+    model::store(shape_of(*call), *static_cast<const Dialect*>(state), static_cast<const std::uint8_t*>(call->input),
+                 static_cast<const std::uint8_t*>(call->index), pool_of(*call));
+    return KVPROOF_STORED;
+  });
+  s.dialect_name = "custom";
+  s.dialect = dialect;
+  s.state = const_cast<Dialect*>(&dialect);
+  return s;
+}
+
 std::int32_t right(void*, const kvproof_store_call* call, const char**) {
   const StoreShape s = shape_of(*call);
   model::store(s, strict(s.layout), static_cast<const std::uint8_t*>(call->input),

@@ -8,6 +8,9 @@ namespace kvproof::planted {
 // A subject of the strict dialect on the host that stores with `store`.
 Subject subject(Layout layout, kvproof_store_fn store);
 
+// The model behind the C interface, as a kernel of any dialect; it must outlive the subject.
+Subject subject(const Dialect& dialect);
+
 // The model behind the C interface.
 std::int32_t right(void* state, const kvproof_store_call* call, const char** message);
 

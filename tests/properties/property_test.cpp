@@ -1,11 +1,14 @@
 // Every property holds for the model and fails for the kernel planted against it; the failure is shrunk, saved and
 // replayable.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "kvproof/properties/case_file.h"
 #include "kvproof/properties/check.h"
+#include "kvproof/reference/dialects.h"
+#include "kvproof/reference/names.h"
 #include "planted.h"
 
 namespace kvproof {
@@ -72,6 +75,53 @@ TEST_F(PropertyTest, AllHoldForTheModel) {
       if (property.name != no_tokens_touch_nothing().name) {
         EXPECT_GT(result.codes, judged ? 100'000 : 10'000) << property.name;
       }
+    }
+  }
+}
+
+Dialect any_dialect(Draw& draw) {
+  Dialect d;
+  do {
+    d.layout = draw.of({Layout::flashmla, Layout::indexer, Layout::indexer});
+    d.floor = draw.of({Floor::none, Floor::amax, Floor::ratio});
+    d.floor_value = draw.of<F32>({0x38D1B717U, 0x322BCC77U, 1, 0x3F800000U, 0x00800000U, 0x5F000000U});
+    d.ratio = draw.of({Ratio::divide, Ratio::multiply_reciprocal});
+    d.scale = draw.of({Scale::ue8m0, Scale::fp32, Scale::fp32_power_of_two});
+    d.quantise = draw.of(
+        {Quantise::power_of_two, Quantise::multiply_reciprocal, Quantise::divide, Quantise::multiply_limit_over_amax});
+    d.fnuz_limit = draw.of({240, 224});
+    d.pad = draw.of({Pad::keep, Pad::zero});
+    d.invalid = static_cast<InvalidIndex>(draw.below(7));
+    d.division = draw.of({Division::floor, Division::truncate});
+    d.nan = static_cast<NanCode>(draw.below(5));
+    d.infinity = static_cast<Infinity>(draw.below(4));
+    d.reciprocal_ulp = static_cast<int>(draw.of<std::int64_t>({0, 0, 0, draw.between(1, 4)}));
+  } while (dialect_contradiction(d));
+  return d;
+}
+
+std::string fields_of(const Dialect& d) {
+  return fmt::format("{} floor {} 0x{:08x} ratio {} scale {} quantise {} fnuz {} nan {} infinity {} ulp {}",
+                     name_of(d.layout), name_of(d.floor), d.floor_value, name_of(d.ratio), name_of(d.scale),
+                     name_of(d.quantise), d.fnuz_limit, name_of(d.nan), name_of(d.infinity), d.reciprocal_ulp);
+}
+
+TEST_F(PropertyTest, AllHoldForTheModelInAnyDialectThatCanBeDescribed) {
+  Draw draw(11);
+  for (int i = 0; i < 250; ++i) {
+    const Dialect dialect = any_dialect(draw);
+    const Subject subject = planted::subject(dialect);
+    options_.seed = static_cast<std::uint64_t>(i);
+    options_.cases = 10;
+    options_.save.clear();
+    for (const Property& property : properties()) {
+      if (property.focus.costly() || !property.applies_to(subject)) {
+        continue;
+      }
+      const PropertyResult result = check(subject, property);
+      EXPECT_TRUE(result.holds()) << property.name << ": " << (result.holds() ? "" : result.failure->breach.summary) << "; "
+                                  << (result.holds() ? "" : result.failure->breach.places.front()) << "; "
+                                  << fields_of(dialect);
     }
   }
 }

@@ -24,6 +24,7 @@ typedef struct kvproof_planted_defect {
   const char* reenacts; /* the class of public defects, or empty */
   const char* seen_by;  /* the property that alone can see it, or empty */
   uint32_t machines;    /* set of KVPROOF_MEMORY_* */
+  uint32_t by_chance;   /* set of KVPROOF_MEMORY_* where it depends on which thread comes first what a run shows of it */
 } kvproof_planted_defect;
 
 /* Kernels of the plug-in that are none of these are right, and must not be accused. */

@@ -149,6 +149,45 @@ struct ReciprocalOneUlpLow : CodeDefect {
   }
 };
 
+// Under a declared error: what it explains passes, and nothing else does.
+struct DeclaredDefect : CodeDefect {
+  static constexpr std::uint32_t layouts = indexer_only;
+  static constexpr const char* dialect = "sglang-triton";
+};
+
+struct ReciprocalBeyondDeclared : DeclaredDefect {
+  static constexpr const char* name = "reciprocal-beyond-declared";
+  static constexpr const char* defect =
+      "an approximate reciprocal is two units in the last place high, where one is declared";
+  KVPROOF_HD static TileScale scale(const Call& call, F32 amax) {
+    TileScale scale = Right::scale(call, amax);
+    scale.operand += f32_is_normal(scale.operand) ? 2U : 0U;
+    return scale;
+  }
+};
+
+struct CodesTwoUpUnderDeclared : DeclaredDefect {
+  static constexpr const char* name = "codes-two-up-under-declared";
+  static constexpr const char* defect =
+      "one code in 32 is two too high, in a kernel that declares an approximate reciprocal";
+  KVPROOF_HD static std::uint8_t code(const Call& call, F32 x, const TileScale& scale) {
+    const std::uint8_t right = Right::code(call, x, scale);
+    const std::uint32_t magnitude = right & 0x7fU;
+    return magnitude % 32 == 17 ? limited(call, x, magnitude + 2) : right;
+  }
+};
+
+struct ScaleUlpUnderDeclared : DeclaredDefect {
+  static constexpr const char* name = "scale-ulp-under-declared";
+  static constexpr const char* defect =
+      "the stored scale is a unit in the last place high too, in a kernel that declares an approximate reciprocal";
+  KVPROOF_HD static TileScale scale(const Call& call, F32 amax) {
+    TileScale scale = Right::scale(call, amax);
+    scale.stored += f32_is_normal(scale.stored) ? 1U : 0U;
+    return scale;
+  }
+};
+
 struct CodeByLimitOverAmax : CodeDefect {
   static constexpr const char* name = "code-by-limit-over-amax";
   static constexpr const char* defect = "elements are multiplied by M / amax, not by the reciprocal of the stored scale";

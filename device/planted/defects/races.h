@@ -28,7 +28,7 @@ struct TornRow : RaceDefect {
   static constexpr const char* defect =
       "of two rows for one slot the codes are those of the last and the scales those of the first";
   static constexpr const char* reenacts = "torn duplicates";
-  static constexpr std::uint32_t machines = on_host;
+  static constexpr std::uint32_t by_chance = on_cuda;
   static constexpr int duplicates = KVPROOF_DUPLICATES_ROW;
   KVPROOF_HD static bool writes_scale(const Call& call, std::int64_t token, int) { return !claimed_before(call, token); }
 };
@@ -37,7 +37,7 @@ struct TornTile : RaceDefect {
   static constexpr const char* name = "torn-tile";
   static constexpr const char* defect = "of two rows for one slot every other 16 bytes are those of the first";
   static constexpr const char* reenacts = "torn duplicates";
-  static constexpr std::uint32_t machines = on_host;
+  static constexpr std::uint32_t by_chance = on_cuda;
   static constexpr int duplicates = KVPROOF_DUPLICATES_UNIT;
   KVPROOF_HD static bool writes_data(const Call& call, std::int64_t token, int i) {
     return i % 32 < 16 || !claimed_before(call, token);

@@ -38,6 +38,7 @@ struct ReplayTakenForDone : StreamDefect {
 
 struct OneScratchForAll : StreamDefect {
   static constexpr Kind kind = Kind::race;
+  static constexpr std::uint32_t by_chance = on_cuda;
   static constexpr const char* name = "one-scratch-for-all";
   static constexpr const char* defect =
       "the tiles' amax lie in one scratch buffer for a while: of two launches at once the later one's are read by both";

@@ -43,7 +43,7 @@ std::optional<Breach> over_runs(Rig& rig) {
   Differences differences;
   for_each_row(*stored, *stored, [&](std::int64_t token, std::int64_t slot) {
     for (int tile = 0; tile < layout.tiles; ++tile) {
-      if (!tile_is_finite(c, token, tile)) {
+      if (!tile_can_divide(c, token, tile, rig.subject().dialect)) {
         continue;
       }
       rig.compared(layout.tile + layout.bytes_per_scale, layout.tile);
@@ -66,6 +66,8 @@ std::optional<Breach> over_runs(Rig& rig) {
   return differences.breach("codes are further from their input than half a unit");
 }
 
+bool applies(const Subject& subject) { return divides_by_stored_scale(subject.dialect); }
+
 }  // namespace
 
 const Property& error_within_half_a_unit() {
@@ -79,6 +81,8 @@ const Property& error_within_half_a_unit() {
           "tenth",
       .focus = {.values = finite_values, .indices = {2, 3, 1, 1, 0, 0, 0, 0}, .most_tokens = 40},
       .exercised_by = "a finite tile that is stored",
+      .applies = applies,
+      .where = "dialects that divide by the scale they store",
       .over_runs = over_runs,
   };
   return property;

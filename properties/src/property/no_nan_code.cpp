@@ -14,7 +14,7 @@ std::optional<Breach> broken(const Trial& trial) {
   const F32 limit = dialect_limit_f32(trial.subject->dialect, s.fp8);
   Breach breach;
   breach.places = places_in_stored_tiles(trial, [&](const Observation& seen, const StoredTile& stored, auto add) {
-    if (stored.nan || stored.infinite) {
+    if (stored.nan || stored.infinite || !stored.divides) {
       return;
     }
     for (int i = 0; i < layout_shape(s.layout).tile; ++i) {
@@ -50,7 +50,9 @@ bool exercises(const Trial& trial) {
 const Property& no_nan_code() {
   static const Property property{
       .name = "no_nan_code",
-      .promise = "finite input gives no NaN code and none beyond the largest value",
+      .promise =
+          "finite input gives no NaN code and none beyond M, where the dialect's scale can be divided by: without a floor "
+          "that of zeros cannot",
       .catches =
           "a missing clamp, 0x80 for a negative underflow in e4m3fnuz: one NaN in a key spreads over a whole attention row",
       .focus = {.values = {1, 3, 2, 4, 2, 2, 2, 5, 2, 3, 0, 0}, .indices = {2, 3, 1, 1, 0, 0, 0, 1}, .most_tokens = 48},

@@ -1,4 +1,4 @@
-// An engine's life with one pool: append, overwrite, copy a slot to another page, evict and reuse, a padded graph batch.
+// An engine's life with one pool: append, overwrite, copy a page, evict and reuse, a padded graph batch.
 // After all of it every row is the model's.
 #include <algorithm>
 #include <map>
@@ -108,13 +108,28 @@ class Engine {
     return slot;
   }
 
-  // Shared prefixes are copied page by page; here, the slots of a few that hold rows.
+  // A shared prefix is copied page by page, and the copy goes on by itself; in its own page a row is copied alone.
   void copy(Draw& draw) {
     if (stored_.empty()) {
       return;
     }
-    const std::int64_t from = draw.of(stored_);
-    const std::int64_t to = draw.below(capacity());
+    const std::int64_t row = draw.of(stored_);
+    const std::int64_t page = row / run_.shape.page_size;
+    const std::int64_t other = draw.below(run_.shape.pages);
+    if (page == other) {
+      copy(row, page * run_.shape.page_size + draw.below(run_.shape.page_size));
+      return;
+    }
+    const std::vector<std::int64_t> rows = stored_;
+    for (const std::int64_t slot : rows) {
+      if (slot / run_.shape.page_size == page) {
+        copy(slot, other * run_.shape.page_size + slot % run_.shape.page_size);
+      }
+    }
+    used_[static_cast<std::size_t>(other)] = used_[static_cast<std::size_t>(page)];
+  }
+
+  void copy(std::int64_t from, std::int64_t to) {
     if (from != to && fate(to) == Fate::stored) {
       steps_.emplace_back(CopySlot{from, to});
       remember(to);

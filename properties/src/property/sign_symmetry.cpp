@@ -31,7 +31,7 @@ std::optional<Breach> over_runs(Rig& rig) {
   Differences differences;
   for_each_row(*plus, *minus, [&](std::int64_t token, std::int64_t slot) {
     for (int tile = 0; tile < layout.tiles; ++tile) {
-      if (!tile_is_finite(c, token, tile)) {
+      if (!tile_can_divide(c, token, tile, rig.subject().dialect)) {
         continue;
       }
       rig.compared(layout.tile + layout.bytes_per_scale, layout.tile);

@@ -10,13 +10,13 @@ namespace kvproof {
 namespace {
 
 // The case with the values that were stored, where the input type can hold them; `loaded` says for which tiles.
-Case loaded_case(const Case& c, const PoolAfter& stored, std::vector<bool>& loaded) {
+Case loaded_case(const Case& c, const Dialect& dialect, const PoolAfter& stored, std::vector<bool>& loaded) {
   const LayoutShape layout = layout_shape(c.shape.layout);
   Case again = c;
   loaded.assign(static_cast<std::size_t>(c.shape.tokens * layout.tiles), false);
   for_each_row(stored, stored, [&](std::int64_t token, std::int64_t slot) {
     for (int tile = 0; tile < layout.tiles; ++tile) {
-      if (!tile_is_finite(c, token, tile)) {
+      if (!tile_can_divide(c, token, tile, dialect)) {
         continue;
       }
       std::vector<std::uint32_t> patterns;
@@ -47,7 +47,7 @@ std::optional<Breach> over_runs(Rig& rig) {
     return std::nullopt;
   }
   std::vector<bool> loaded;
-  const Case again = loaded_case(c, *once, loaded);
+  const Case again = loaded_case(c, rig.subject().dialect, *once, loaded);
   const auto twice = rig.run(again);
   if (!twice) {
     return std::nullopt;
@@ -92,7 +92,9 @@ std::optional<Breach> over_runs(Rig& rig) {
 }
 
 // A raw fp32 scale is a rounded ratio: M times it is not the amax that it came from, and mostly no value of the input type.
-bool applies(const Subject& subject) { return subject.dialect.scale != Scale::fp32; }
+bool applies(const Subject& subject) {
+  return subject.dialect.scale != Scale::fp32 && divides_by_stored_scale(subject.dialect);
+}
 
 }  // namespace
 
@@ -107,7 +109,7 @@ const Property& stored_values_store_again() {
       .focus = {.values = finite_values, .indices = {2, 3, 1, 1, 0, 0, 0, 0}, .most_tokens = 24},
       .exercised_by = "a tile whose stored values the input type can hold, stored twice",
       .applies = applies,
-      .where = "dialects whose scale is a power of two",
+      .where = "dialects whose scale is a power of two, and that divide by it",
       .over_runs = over_runs,
   };
   return property;

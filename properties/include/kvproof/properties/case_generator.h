@@ -29,6 +29,9 @@ struct CaseFocus {
   bool large_shapes = false;
   // Invalid indices may be anything their type holds, not only what lands near the pool: for isolated kernels.
   bool extreme_indices = false;
+
+  // Gigabytes of pool or tens of thousands of tokens: a case takes as long as tens of others.
+  bool costly() const { return far_pools || large_shapes; }
 };
 
 // Tokens that only a case of large shapes has more of.

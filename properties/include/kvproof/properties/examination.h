@@ -14,7 +14,7 @@ namespace kvproof {
 
 struct ExaminationOptions {
   std::uint64_t seed = 1;
-  int cases = 25;                            // for each property
+  int cases = 25;                            // for each property; a quarter, from 25 on, where they are costly
   std::chrono::duration<double> budget{30};  // while none fails, properties are asked again until it is spent
   bool large_shapes = true;                  // they cost as much as all the others; else only where nothing else is seen
   bool proof = true;                         // prove a part of each domain, too

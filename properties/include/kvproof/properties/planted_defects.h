@@ -15,6 +15,8 @@ struct PlantedDefect {
   std::string reenacts;  // the class of public defects, or empty
   bool on_host = false;
   bool on_cuda = false;
+  bool by_chance_on_host = false;  // it depends on which thread comes first what a run shows of it
+  bool by_chance_on_cuda = false;
 };
 
 // The catalogue of the plug-in `file`. Throws CannotRun when it does not load, BadInput

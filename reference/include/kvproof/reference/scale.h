@@ -70,4 +70,18 @@ KVPROOF_HD constexpr TileScale tile_scale(F32 amax, const Dialect& dialect, Fp8 
   return result;
 }
 
+// Whether a tile's scale, and what its elements are multiplied or divided by, are normal numbers. A scale of 0 makes NaN of
+// zeros, one below 2^-126 has lost bits: both take a dialect without a floor, or with one far below those of public ports.
+KVPROOF_HD constexpr bool can_divide(F32 amax, const Dialect& dialect, Fp8 type) {
+  const TileScale scale = tile_scale(amax, dialect, type);
+  const F32 stored = dialect.scale == Scale::ue8m0 ? ue8m0_to_f32(static_cast<std::uint8_t>(scale.stored)) : scale.stored;
+  return f32_is_normal(stored) && (scale.exact_shift || f32_is_normal(scale.operand));
+}
+
+// Whether codes are values over the scale that is stored with them, so that code times scale is what was stored.
+KVPROOF_HD constexpr bool divides_by_stored_scale(const Dialect& dialect) {
+  return dialect.quantise != Quantise::multiply_limit_over_amax ||
+         (dialect.scale == Scale::fp32 && dialect.floor != Floor::ratio);
+}
+
 }  // namespace kvproof
