@@ -18,6 +18,8 @@ std::uint8_t to_ue8m0(F32 ratio) { return f32_to_ue8m0(ratio); }
 F32 from_ue8m0(std::uint8_t byte) { return ue8m0_to_f32(byte); }
 bool finite(F32 x) { return f32_is_finite(x); }
 TileScale scale(F32 amax, const Dialect& dialect, Fp8 type) { return tile_scale(amax, dialect, type); }
+bool divisible(F32 amax, const Dialect& dialect, Fp8 type) { return can_divide(amax, dialect, type); }
+bool divides(const Dialect& dialect) { return divides_by_stored_scale(dialect); }
 std::uint8_t code(F32 x, const TileScale& scale, const Dialect& dialect, Fp8 type, std::uint8_t limit_code) {
   return quantise(x, scale, dialect, type, limit_code);
 }
