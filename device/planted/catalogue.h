@@ -83,7 +83,7 @@ struct ControlDeclared : Control {
   static constexpr const char* dialect = "sglang-triton";
   KVPROOF_HD static TileScale scale(const Call& call, F32 amax) {
     TileScale scale = Right::scale(call, amax);
-    scale.operand += f32_is_normal(scale.operand) ? (scale.operand >> 3) % 3 - 1 : 0U;
+    scale.operand = off_by(scale.operand, static_cast<int>((scale.operand >> 3) % 3) - 1);
     return scale;
   }
 };

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "kvproof/reference/declared_error.h"
 #include "planted/right.h"
 
 namespace kvproof::planted {
@@ -18,6 +19,9 @@ KVPROOF_HD inline F32 as_bits(float value) {
   std::memcpy(&bits, &value, sizeof bits);
   return bits;
 }
+
+// A normal number some units in the last place away; any other stays.
+KVPROOF_HD inline F32 off_by(F32 x, int ulps) { return f32_is_normal(x) ? f32_neighbour(x, ulps) : x; }
 
 // The ratio of a tile, floor and all.
 KVPROOF_HD inline F32 ratio_of(const Call& call, F32 amax) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 #include "kvproof/properties/case_file.h"
 #include "kvproof/properties/check.h"
@@ -108,12 +109,13 @@ std::string fields_of(const Dialect& d) {
 
 TEST_F(PropertyTest, AllHoldForTheModelInAnyDialectThatCanBeDescribed) {
   Draw draw(11);
+  options_.cases = 10;
+  options_.save.clear();
+  std::map<std::string_view, std::int64_t> exercised;
   for (int i = 0; i < 250; ++i) {
     const Dialect dialect = any_dialect(draw);
     const Subject subject = planted::subject(dialect);
     options_.seed = static_cast<std::uint64_t>(i);
-    options_.cases = 10;
-    options_.save.clear();
     for (const Property& property : properties()) {
       if (property.focus.costly() || !property.applies_to(subject)) {
         continue;
@@ -122,8 +124,22 @@ TEST_F(PropertyTest, AllHoldForTheModelInAnyDialectThatCanBeDescribed) {
       EXPECT_TRUE(result.holds()) << property.name << ": " << (result.holds() ? "" : result.failure->breach.summary) << "; "
                                   << (result.holds() ? "" : result.failure->breach.places.front()) << "; "
                                   << fields_of(dialect);
+      exercised[property.name] += result.exercised;
     }
   }
+  for (const auto& [name, cases] : exercised) {
+    EXPECT_GE(cases, 100) << name;
+  }
+}
+
+TEST_F(PropertyTest, ZerosPutNoNanCodeToTheTestOnlyWhereTheirScaleCanBeDividedBy) {
+  Dialect dialect = find_dialect("strict", Layout::indexer)->dialect;
+  Draw draw(3);
+  Case c = draw_case(draw, planted::subject(dialect), no_nan_code().focus, 50);
+  std::fill(c.input.begin(), c.input.end(), std::uint8_t{0});
+  EXPECT_TRUE(no_nan_code().exercises(try_case(arena_, planted::subject(dialect), c)));
+  dialect.floor = Floor::none;
+  EXPECT_FALSE(no_nan_code().exercises(try_case(arena_, planted::subject(dialect), c)));
 }
 
 TEST_F(PropertyTest, ValuesExactCatchesOneCode) {

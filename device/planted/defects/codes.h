@@ -144,7 +144,7 @@ struct ReciprocalOneUlpLow : CodeDefect {
   static constexpr std::uint32_t layouts = indexer_only;
   KVPROOF_HD static TileScale scale(const Call& call, F32 amax) {
     TileScale scale = Right::scale(call, amax);
-    scale.operand -= f32_is_normal(scale.operand) ? 1U : 0U;
+    scale.operand = off_by(scale.operand, -1);
     return scale;
   }
 };
@@ -161,7 +161,7 @@ struct ReciprocalBeyondDeclared : DeclaredDefect {
       "an approximate reciprocal is two units in the last place high, where one is declared";
   KVPROOF_HD static TileScale scale(const Call& call, F32 amax) {
     TileScale scale = Right::scale(call, amax);
-    scale.operand += f32_is_normal(scale.operand) ? 2U : 0U;
+    scale.operand = off_by(scale.operand, 2);
     return scale;
   }
 };
@@ -183,7 +183,7 @@ struct ScaleUlpUnderDeclared : DeclaredDefect {
       "the stored scale is a unit in the last place high too, in a kernel that declares an approximate reciprocal";
   KVPROOF_HD static TileScale scale(const Call& call, F32 amax) {
     TileScale scale = Right::scale(call, amax);
-    scale.stored += f32_is_normal(scale.stored) ? 1U : 0U;
+    scale.stored = off_by(scale.stored, 1);
     return scale;
   }
 };

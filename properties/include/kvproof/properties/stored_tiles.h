@@ -24,9 +24,8 @@ struct StoredTile {
   int tile;
   const std::uint8_t* codes;  // layout's tile of them
   const std::uint8_t* scale;  // bytes_per_scale of them
-  bool nan;                   // some contender's tile has a NaN
   bool infinite;              // some contender's tile has an infinity
-  bool divides;               // the dialect can divide by the scale of each contender's tile
+  bool divides;               // each contender's tile is finite, and the dialect can divide by its scale
   std::int64_t codes_offset;  // from the pool's base
   std::int64_t scale_offset;
 };
@@ -57,7 +56,7 @@ void for_each_stored_tile(const Trial& trial, const Observation& seen, Take take
       const std::int64_t codes = page * s.page_stride + data_offset(s.layout, slot) + tile * layout.tile;
       const std::int64_t scale =
           page * s.page_stride + scale_offset(s.layout, slot, s.page_size) + tile * layout.bytes_per_scale;
-      StoredTile stored{page, slot, tile, copied_codes.data(), copied_scale.data(), false, false, true, codes, scale};
+      StoredTile stored{page, slot, tile, copied_codes.data(), copied_scale.data(), false, true, codes, scale};
       if (seen.sparse) {
         seen.sparse->copy(codes, layout.tile, copied_codes.data());
         seen.sparse->copy(scale, layout.bytes_per_scale, copied_scale.data());
@@ -70,7 +69,6 @@ void for_each_stored_tile(const Trial& trial, const Observation& seen, Take take
         F32 amax = 0;
         for (int i = 0; i < layout.tile; ++i) {
           const F32 x = element_to_f32(element_bits(row, s.input_type, tile * layout.tile + i), s.input_type);
-          stored.nan = stored.nan || f32_is_nan(x);
           stored.infinite = stored.infinite || f32_is_infinity(x);
           amax = std::max(amax, f32_magnitude(x));
         }
