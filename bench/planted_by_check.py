@@ -4,8 +4,8 @@
     python3 bench/planted_by_check.py --kvproof KVPROOF --planted planted.so [--device host|cuda] [--jobs N] [--seed N]
 
 Prints a line for each kernel: the verdict, the first property that failed, the seconds and the cases until then. `--fail-fast`
-ends a check there, `--shrink 0s` leaves the case as it was found, the seed is given; the rest is as by default. Exit status: 0 every planted kernel fails its check, 1 one does
-not, 3 a check could not run.
+ends a check there, `--shrink 0s` leaves the case as it was found, the seed is given; the rest is as by default.
+Exit status: 0 every planted kernel fails its check, 1 one does not, 3 a check could not run.
 """
 
 import argparse
